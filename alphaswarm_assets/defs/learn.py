@@ -1,0 +1,146 @@
+"""Learn: one policy a seed of the battery, and the checkpoint of the fold that names them all."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import dagster as dg
+
+from alphaswarm_assets.defs.partitions import FOLD_SPEC
+from alphaswarm_assets.defs.pictures import learning_curves, markdown_image
+from alphaswarm_assets.defs.pins import EventLogs, resolve
+from alphaswarm_assets.defs.result import plain_errors, provenance, table, to_metadata
+from alphaswarm_assets.drive.code import code_version
+from alphaswarm_assets.ports import Pin
+from alphaswarm_assets.runtime.rl_runtime import RLRuntime
+from alphaswarm_assets.specs.registry import SpecRegistry
+
+ASSET = "trained_checkpoint"
+
+
+@dg.op(ins={"research_dataset": dg.In(dg.Nothing)}, out=dg.DynamicOut(dict))
+def plan_seeds(
+    context: dg.OpExecutionContext,
+    specs: dg.ResourceParam[SpecRegistry],
+    event_logs: dg.ResourceParam[EventLogs],
+    runtime: dg.ResourceParam[RLRuntime],
+) -> Iterator[dg.DynamicOutput[dict[str, Any]]]:
+    """Pin the dataset and name every seed of the battery."""
+    with plain_errors():
+        making = resolve(
+            asset=ASSET,
+            partition=str(context.partition_key),
+            events=event_logs.of(context.instance),
+            specs=specs,
+            artifacts=runtime.bench.artifacts,
+        )
+        plan = {
+            "key": making.spec.key,
+            "fold": making.fold,
+            "memo_key": making.memo_key,
+            "dataset": making.digest("research_dataset"),
+            "parents": [pin.to_json() for pin in making.parents.values() if pin],
+        }
+        for seed in making.spec.seeds:
+            yield dg.DynamicOutput({**plan, "seed": seed}, mapping_key=f"seed_{seed}")
+
+
+@dg.op(pool="gpu", retry_policy=dg.RetryPolicy(max_retries=1))
+def train_seed(
+    context: dg.OpExecutionContext,
+    task: dict[str, Any],
+    specs: dg.ResourceParam[SpecRegistry],
+    runtime: dg.ResourceParam[RLRuntime],
+) -> dict[str, Any]:
+    """Train one policy, or take the one remembered; a killed training goes on where it was."""
+    with plain_errors():
+        spec = specs.get(task["key"])
+        run = runtime.context(context.run_id, code_version(ASSET))
+        digest = runtime.train(
+            spec, task["fold"], task["seed"], dataset=task["dataset"], run=run
+        )
+    context.log.info(f"seed {task['seed']} of {task['fold']}: policy {digest[:12]}")
+    return {**task, "policy": digest}
+
+
+@dg.op(
+    out={
+        "checkpoint": dg.Out(dg.Nothing, is_required=True),
+        "trained_checkpoint_every_seed_trained": dg.Out(dg.Nothing),
+    }
+)
+def gather(
+    context: dg.OpExecutionContext,
+    trained: list[dict[str, Any]],
+    specs: dg.ResourceParam[SpecRegistry],
+    runtime: dg.ResourceParam[RLRuntime],
+) -> Iterator[Any]:
+    """Join the policies into the checkpoint of the fold and say what it was made from."""
+    with plain_errors():
+        first = trained[0]
+        spec = specs.get(first["key"])
+        run = runtime.context(context.run_id, code_version(ASSET))
+        policies = {task["seed"]: task["policy"] for task in trained}
+        digest = runtime.gather(
+            spec, first["fold"], dataset=first["dataset"], policies=policies, run=run
+        )
+        metadata = provenance(
+            digest,
+            memo=first["memo_key"],
+            parents=[Pin(**_pin(raw)) for raw in first["parents"]],
+            spec_hash=spec.snapshot_hash(),
+        ) | _metadata(runtime, digest)
+    yield dg.Output(
+        None, "checkpoint", metadata=metadata, data_version=dg.DataVersion(f"sha256:{digest}")
+    )
+    yield dg.AssetCheckResult(
+        passed=len(policies) == len(spec.seeds),
+        check_name="every_seed_trained",
+        metadata={"trained": len(policies), "asked for": len(spec.seeds)},
+    )
+
+
+@dg.graph_asset(
+    name=ASSET,
+    ins={"research_dataset": dg.AssetIn(dagster_type=dg.Nothing)},
+    partitions_def=FOLD_SPEC,
+    group_name="learn",
+    owners=["team:research"],
+    kinds={"torch", "ppo"},
+    code_version=code_version(ASSET),
+    tags={"stage": "learn"},
+    description="The policies of one fold, one a seed of the battery, trained on the blocks before the fold's evaluation.",
+    check_specs=[
+        dg.AssetCheckSpec(
+            "every_seed_trained",
+            asset=ASSET,
+            partitions_def=FOLD_SPEC,
+            description="Every seed of the battery has a policy in the checkpoint.",
+        )
+    ],
+)
+def trained_checkpoint(research_dataset: Any) -> dict[str, Any]:
+    """Plan the seeds, train each, gather them."""
+    checkpoint, every_seed_trained = gather(
+        plan_seeds(research_dataset=research_dataset).map(train_seed).collect()
+    )
+    return {"result": checkpoint, "trained_checkpoint_every_seed_trained": every_seed_trained}
+
+
+def _pin(raw: Mapping[str, Any]) -> dict[str, Any]:
+    return {**raw, "storage_id": int(raw["storage_id"])}
+
+
+def _metadata(runtime: RLRuntime, digest: str) -> dict[str, Any]:
+    from alphaswarm_assets.runtime.training import learning_curves_of  # noqa: PLC0415 -- loads torch
+
+    facts = runtime.bench.artifacts.manifest(digest).facts
+    curves = learning_curves_of(runtime.bench, digest)
+    rows = cast("Sequence[Mapping[str, Any]]", facts["training"])
+    picture = markdown_image(learning_curves(curves), "mean episode return while training")
+    return to_metadata(
+        {
+            "fold": facts["fold"],
+            "seeds": table([{**row, "policy": str(row["policy"])[:12]} for row in rows]),
+            "picture": dg.MetadataValue.md(picture),
+        }
+    )

@@ -1,0 +1,1 @@
+"""What to materialise next, and whether what is there is current. Everything else obeys."""

@@ -1,0 +1,1 @@
+"""Learning: the portfolio environment, PPO, policies as files, and the pure measurement of what was learnt."""

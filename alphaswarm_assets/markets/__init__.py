@@ -1,0 +1,1 @@
+"""The world: bars, features and walk-forward folds. Time only goes forward."""

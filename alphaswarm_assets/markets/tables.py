@@ -1,0 +1,63 @@
+"""The tables of the lake: names, sort orders, and the small artifact that stands for one snapshot of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from alphaswarm_assets.errors import InvalidInputError
+from alphaswarm_assets.ports import TablePin
+from alphaswarm_assets.records.canonical import JsonObject
+from alphaswarm_assets.records.manifest import Artifact, pack
+
+BRONZE, SILVER, GOLD = "bronze.bars", "silver.bars", "gold.features"
+
+BRONZE_ORDER = ("symbol", "session", "open", "high", "low", "close", "volume", "adj_close")
+"""Raw rows may repeat a key, so every column takes part in the order."""
+
+SILVER_ORDER = GOLD_ORDER = ("symbol", "session")
+
+
+def table_artifact(
+    pin: TablePin,
+    *,
+    source: str,
+    inputs: Mapping[str, str],
+    facts: JsonObject,
+    envelope: JsonObject,
+) -> Artifact:
+    """Return the artifact that stands for the rows at *pin*: their digest is content, the snapshot's id is not."""
+    return pack(
+        kind="table",
+        spec_hash=None,
+        payload={},
+        inputs=inputs,
+        facts={
+            "table": pin.table,
+            "source": source,
+            "content_digest": pin.content_digest,
+            "n_rows": pin.n_rows,
+            **facts,
+        },
+        envelope={**envelope, "snapshot_id": str(pin.snapshot_id)},
+    )
+
+
+def table_pin(artifact: Artifact) -> tuple[TablePin, str]:
+    """Return the pin and the source that a table *artifact* stands for.
+
+    Raises
+    ------
+    InvalidInputError
+        If the artifact is of another kind.
+    """
+    if artifact.content.kind != "table":
+        raise InvalidInputError(f"expected a table artifact, was {artifact.content.kind!r}")
+    facts = artifact.content.facts
+    pin = TablePin(
+        table=cast("str", facts["table"]),
+        snapshot_id=int(cast("str", artifact.envelope["snapshot_id"])),
+        content_digest=cast("str", facts["content_digest"]),
+        n_rows=cast("int", facts["n_rows"]),
+    )
+    return pin, cast("str", facts["source"])

@@ -1,0 +1,115 @@
+"""Register the promoted policy: only where a verdict allows it, once, with everything needed to walk back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from alphaswarm_assets.errors import RefusedError, StaleArtifactError
+from alphaswarm_assets.records.canonical import JsonObject, pretty_json
+from alphaswarm_assets.records.manifest import Artifact, pack
+from alphaswarm_assets.runtime.workbench import RunContext, Workbench, record_run
+from alphaswarm_assets.specs.research import ResearchSpec
+
+ALIAS = "challenger"
+"""A registered policy challenges; what trades is decided after its paper pack."""
+
+ALLOWED = frozenset({"PASS", "UNGATED"})
+"""Decisions that may be registered and rehearsed."""
+
+
+def require_allowed(spec: ResearchSpec, verdict: Artifact, checkpoint: str) -> None:
+    """Return quietly if *verdict* allows the policy in *checkpoint* to go on.
+
+    Raises
+    ------
+    RefusedError
+        If the verdict says no, or is of another spec.
+    StaleArtifactError
+        If the verdict judged another checkpoint.
+    """
+    decision = verdict.content.facts["decision"]
+    if verdict.content.spec_hash != spec.snapshot_hash():
+        raise RefusedError(f"verdict {verdict.digest[:12]} is of another spec than {spec.key}")
+    if decision not in ALLOWED:
+        reasons = "; ".join(cast("Sequence[str]", verdict.content.facts["reasons"]))
+        raise RefusedError(f"the verdict on {spec.key} is {decision}: {reasons}")
+    judged = verdict.content.inputs.get("trained_checkpoint")
+    if judged != checkpoint:
+        was = judged[:12] if judged else "none"
+        raise StaleArtifactError(
+            f"the verdict on {spec.key} judged checkpoint {was}, the current one is {checkpoint[:12]}. "
+            f"Run `alphaswarm run {spec.key}`: it judges again."
+        )
+
+
+def register(
+    bench: Workbench, spec: ResearchSpec, *, verdict: str, checkpoint: str, run: RunContext
+) -> str:
+    """Register the policies of *checkpoint* and return the digest of the registration.
+
+    Raises
+    ------
+    RefusedError
+        If the verdict does not allow it, or the spec names no model.
+    StaleArtifactError
+        If the verdict judged another checkpoint.
+    """
+    if spec.mlflow is None:
+        raise RefusedError(f"spec {spec.key} has no `mlflow` section, so nothing is registered")
+    judged = bench.artifacts.get(verdict)
+    require_allowed(spec, judged, checkpoint)
+    decision = cast("str", judged.content.facts["decision"])
+    content: JsonObject = {
+        "model": spec.mlflow.register_model_as,
+        "alias": ALIAS,
+        "decision": decision,
+        "verdict": verdict,
+        "checkpoint": checkpoint,
+    }
+    version = bench.registry.register(
+        spec.mlflow.register_model_as,
+        files=_files(bench, spec, checkpoint, content),
+        tags={
+            "alphaswarm.spec_key": spec.key,
+            "alphaswarm.spec_hash": spec.snapshot_hash(),
+            "alphaswarm.verdict": verdict,
+            "alphaswarm.checkpoint": checkpoint,
+            "alphaswarm.decision": decision,
+        },
+        identity=f"{verdict}:{checkpoint}",
+        alias=ALIAS,
+    )
+    artifact = pack(
+        kind="registration",
+        spec_hash=spec.snapshot_hash(),
+        payload={},
+        inputs={"promotion_verdict": verdict, "trained_checkpoint": checkpoint},
+        facts=content,
+        envelope={**run.envelope(bench), "version": version.version, "mlflow_run_id": version.run_id},
+    )
+    digest = bench.artifacts.put(artifact)
+    if version.created:
+        bench.promotions.append(
+            {"event": "registered", "spec_key": spec.key, "version": version.version, **content}
+        )
+    record_run(
+        bench, run, spec, target="register", status="completed",
+        result_summary={"registration": content | {"version": version.version}},
+    )
+    return digest
+
+
+def _files(
+    bench: Workbench, spec: ResearchSpec, checkpoint: str, content: JsonObject
+) -> dict[str, bytes]:
+    held = bench.artifacts.get(checkpoint)
+    files = {
+        "spec.json": pretty_json(spec.canonical()).encode(),
+        "registration.json": pretty_json(content).encode(),
+        "checkpoint.json": pretty_json(held.content.to_json()).encode(),
+    }
+    for seed in cast("Sequence[int]", held.content.facts["seeds"]):
+        policy = bench.artifacts.get(held.content.inputs[f"policy[{seed}]"])
+        files |= {f"seed-{seed}/{name}": data for name, data in policy.payload.items()}
+    return files

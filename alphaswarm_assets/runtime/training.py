@@ -1,0 +1,153 @@
+"""Train the policies of one fold: one run a seed, resumable, remembered once it is whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from alphaswarm_assets.errors import MissingArtifactError
+from alphaswarm_assets.learning.checkpoint import policy_files
+from alphaswarm_assets.learning.ppo import train
+from alphaswarm_assets.markets.dataset import open_dataset
+from alphaswarm_assets.ports import Progress
+from alphaswarm_assets.records.canonical import JsonObject, canonical_json, digest_json
+from alphaswarm_assets.records.manifest import pack
+from alphaswarm_assets.runtime.workbench import RunContext, Workbench
+from alphaswarm_assets.specs.research import ResearchSpec
+from alphaswarm_assets.specs.support import require_supported
+from alphaswarm_assets.streams import seed_all
+
+CURVES_FILE = "curves.json"
+"""Learning curve of every seed, by seed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeedRun:
+    """One seed of one fold to be trained."""
+
+    spec: ResearchSpec
+    fold: str
+    seed: int
+    dataset: str
+    """Digest of the dataset artifact."""
+
+    @property
+    def topic(self) -> str:
+        """Where its progress is posted."""
+        return f"{self.spec.key}/{self.fold}/{self.seed}"
+
+    def memo(self, code_version: str) -> str:
+        """Return what decides the policy this run makes, as one digest."""
+        return digest_json(
+            {
+                "schema": "alphaswarm.seed-run/1",
+                "spec_hash": self.spec.snapshot_hash(),
+                "fold": self.fold,
+                "seed": self.seed,
+                "dataset": self.dataset,
+                "code_version": code_version,
+            }
+        )
+
+
+def train_seed(bench: Workbench, task: SeedRun, run: RunContext) -> str:
+    """Return the digest of the policy of *task*, training it unless it is remembered and still verifies.
+
+    A draft of the learner's whole state is kept while it runs, so a killed run goes on where it was and ends with the
+    same bytes.
+    """
+    require_supported(task.spec)
+    memo = task.memo(run.code_version)
+    known = bench.artifacts.recall(memo)
+    if known is not None:
+        return known
+    panel, walk = open_dataset(bench.artifacts.get(task.dataset))
+    seed_all(task.seed)
+
+    def report(step: int, total: int, values: Mapping[str, float]) -> None:
+        label, at = f"{task.fold} · seed {task.seed}", bench.clock.now().isoformat()
+        progress = Progress(label=label, step=step, total=total, at=at, values=values)
+        bench.progress.post(task.topic, progress)
+
+    with bench.device.lease():
+        trained = train(
+            panel=panel,
+            window=walk.fold(task.fold).train,
+            training=task.spec.training,
+            environment=task.spec.environment,
+            seed=task.seed,
+            resume=bench.artifacts.draft(memo),
+            on_progress=report,
+            keep_draft=lambda data: bench.artifacts.keep_draft(memo, data),
+            clock=bench.clock.monotonic_s,
+        )
+    facts: JsonObject = {"fold": task.fold, "steps": trained.steps}
+    artifact = pack(
+        kind="policy",
+        spec_hash=task.spec.snapshot_hash(),
+        payload={
+            **policy_files(trained),
+            CURVES_FILE: canonical_json(list(trained.curve)).encode(),
+        },
+        inputs={"research_dataset": task.dataset},
+        seed=task.seed,
+        facts=facts,
+        envelope=run.envelope(bench),
+    )
+    digest = bench.artifacts.put(artifact)
+    bench.artifacts.remember(memo, digest)
+    bench.artifacts.drop_draft(memo)
+    return digest
+
+
+def gather(
+    bench: Workbench,
+    spec: ResearchSpec,
+    fold: str,
+    *,
+    dataset: str,
+    policies: Mapping[int, str],
+    run: RunContext,
+) -> str:
+    """Store the checkpoint of *fold*, which names the policy of every seed by digest, and return its digest.
+
+    Raises
+    ------
+    MissingArtifactError
+        If the policy of a seed of the battery is not among *policies*.
+    """
+    missing = [seed for seed in spec.seeds if seed not in policies]
+    if missing:
+        raise MissingArtifactError(f"{fold} lacks the policies of the seeds {missing}; train them first")
+    seeds = [_seed_facts(bench, seed, policies[seed]) for seed in spec.seeds]
+    artifact = pack(
+        kind="checkpoint",
+        spec_hash=spec.snapshot_hash(),
+        payload={},
+        inputs={"research_dataset": dataset} | {f"policy[{s}]": policies[s] for s in spec.seeds},
+        facts={"fold": fold, "seeds": list(spec.seeds), "training": seeds},
+        envelope=run.envelope(bench),
+    )
+    return bench.artifacts.put(artifact)
+
+
+def _seed_facts(bench: Workbench, seed: int, digest: str) -> JsonObject:
+    manifest = bench.artifacts.manifest(digest)
+    return {"seed": seed, "policy": digest, "steps": cast("int", manifest.facts["steps"])}
+
+
+def learning_curves_of(bench: Workbench, checkpoint: str) -> dict[str, list[tuple[int, float]]]:
+    """Return (step, mean episode return) along the training of every seed of *checkpoint*."""
+    held = bench.artifacts.get(checkpoint).content
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for seed in cast("Sequence[int]", held.facts["seeds"]):
+        policy = bench.artifacts.get(held.inputs[f"policy[{seed}]"])
+        rows = cast("list[dict[str, float | None]]", json.loads(policy.payload[CURVES_FILE]))
+        curves[str(seed)] = [
+            (int(row["step"] or 0), float(row["mean_episode_return"]))
+            for row in rows
+            if row["mean_episode_return"] is not None
+        ]
+    return curves

@@ -1,0 +1,1 @@
+"""Compute kernels, standing alone: this package imports nothing else of AlphaSwarm."""
