@@ -52,6 +52,10 @@ class InvalidSpecError(AlphaSwarmError, ValueError):
         self.source = source
         self.faults = tuple(faults)
 
+    def __reduce__(self) -> tuple[type[InvalidSpecError], tuple[str, tuple[Fault, ...]]]:
+        """Rebuild from source and faults, so that the error survives the way between two processes."""
+        return type(self), (self.source, self.faults)
+
 
 class NotYetSupportedError(AlphaSwarmError):
     """A spec asks, in valid fields, for engines this version does not have."""
@@ -65,6 +69,10 @@ class NotYetSupportedError(AlphaSwarmError):
         )
         self.source = source
         self.faults = tuple(faults)
+
+    def __reduce__(self) -> tuple[type[NotYetSupportedError], tuple[str, tuple[Fault, ...]]]:
+        """Rebuild from source and faults, so that the error survives the way between two processes."""
+        return type(self), (self.source, self.faults)
 
 
 class InvalidInputError(AlphaSwarmError, ValueError):

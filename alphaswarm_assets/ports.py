@@ -82,7 +82,9 @@ class TablePin:
 class Lake(Protocol):
     """Tables with snapshots."""
 
-    def replace(self, table: str, *, source: str, rows: Columns, sort_by: Sequence[str]) -> TablePin:
+    def replace(
+        self, table: str, *, source: str, rows: Columns, sort_by: Sequence[str]
+    ) -> TablePin:
         """Make *rows* the only rows of *source* in *table* and return the pin of the result.
 
         Writing what is there already adds no snapshot. *rows* needs a ``source`` column no more than the table does:
@@ -157,7 +159,13 @@ class Registry(Protocol):
     """Experiments and registered models."""
 
     def register(
-        self, name: str, *, files: Mapping[str, bytes], tags: Mapping[str, str], identity: str, alias: str
+        self,
+        name: str,
+        *,
+        files: Mapping[str, bytes],
+        tags: Mapping[str, str],
+        identity: str,
+        alias: str,
     ) -> ModelVersion:
         """Register *files* as a version of *name* tagged with *tags*, and point *alias* at it.
 
@@ -165,7 +173,14 @@ class Registry(Protocol):
         """
         ...
 
-    def log_curves(self, *, run_name: str, identity: str, curves: Mapping[str, Sequence[tuple[int, float]]], tags: Mapping[str, str]) -> str:
+    def log_curves(
+        self,
+        *,
+        run_name: str,
+        identity: str,
+        curves: Mapping[str, Sequence[tuple[int, float]]],
+        tags: Mapping[str, str],
+    ) -> str:
         """Log learning curves as one run and return its id; the same *identity* is logged once."""
         ...
 

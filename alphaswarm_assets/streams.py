@@ -7,7 +7,7 @@ stream never moves an old one. Everything of ours draws from here; `seed_all` ex
 from __future__ import annotations
 
 import hashlib
-import random
+import random  # noqa: TID251 -- for `seed_all` alone; nothing of ours draws from it
 import sys
 from dataclasses import dataclass
 
@@ -16,6 +16,7 @@ import numpy as np
 from alphaswarm_assets.errors import InvalidInputError
 
 _MAX_SEED = 2**63 - 1
+_SEPARATOR = "\x1f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,15 +29,17 @@ class Streams:
     """Names of the forks that led here."""
 
     def __post_init__(self) -> None:
-        """Refuse a seed that is not a non-negative 63-bit integer.
+        """Refuse a seed that is not a non-negative 63-bit integer, and a name that could be taken for two.
 
         Raises
         ------
         InvalidInputError
-            If the seed is not an int in range.
+            If the seed is not an int in range, or a name holds the separator.
         """
-        if isinstance(self.seed, bool) or not 0 <= self.seed <= _MAX_SEED:
+        if type(self.seed) is not int or not 0 <= self.seed <= _MAX_SEED:
             raise InvalidInputError(f"seed must be an integer in [0, 2**63), was {self.seed!r}")
+        for name in self.path:
+            _check_name(name)
 
     def fork(self, name: str) -> Streams:
         """Return the family of streams called *name* below this one."""
@@ -51,14 +54,20 @@ class Streams:
         return self._entropy(name) & _MAX_SEED
 
     def _entropy(self, name: str) -> int:
-        text = "\x1f".join(("alphaswarm.streams/1", str(self.seed), *self.path, name))
+        _check_name(name)
+        text = _SEPARATOR.join(("alphaswarm.streams/1", str(self.seed), *self.path, name))
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
 
 
 def battery_seeds(seed: int, n_seeds: int) -> tuple[int, ...]:
-    """Seeds of a battery of *n_seeds* training runs, forked from *seed*; a longer battery starts with a shorter one."""
+    """Return *n_seeds* distinct seeds forked from *seed*; a longer battery starts with a shorter one."""
     family = Streams(seed).fork("battery")
-    return tuple(family.derive_seed(str(i)) % 2**31 for i in range(n_seeds))
+    seeds: dict[int, None] = {}
+    i = 0
+    while len(seeds) < n_seeds:
+        seeds[family.derive_seed(str(i)) % 2**31] = None
+        i += 1
+    return tuple(seeds)
 
 
 def seed_all(seed: int) -> None:
@@ -71,3 +80,8 @@ def seed_all(seed: int) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.manual_seed(seed)
+
+
+def _check_name(name: str) -> None:
+    if _SEPARATOR in name:
+        raise InvalidInputError(f"a stream's name must not hold {_SEPARATOR!r}, was {name!r}")

@@ -11,7 +11,7 @@ from alphaswarm_assets import __version__
 from alphaswarm_assets.cli.demo_command import demo
 from alphaswarm_assets.cli.errors import Guarded
 from alphaswarm_assets.cli.halt_commands import halt, resume
-from alphaswarm_assets.cli.house import Compose, Place, compose_house
+from alphaswarm_assets.cli.place import Compose, Place, compose_house
 from alphaswarm_assets.cli.init_command import init
 from alphaswarm_assets.cli.run_command import run
 from alphaswarm_assets.cli.spec_commands import specs
@@ -49,7 +49,9 @@ def main(
     ] = None,
     version: Annotated[  # noqa: ARG001 -- its callback acts
         bool,
-        typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_version),
+        typer.Option(
+            "--version", help="Print the version and exit.", is_eager=True, callback=_version
+        ),
     ] = False,
 ) -> None:
     """From one research spec and real bars to an auditable promotion verdict.

@@ -57,7 +57,9 @@ class Guarded(TyperGroup):
         except (typer.Abort, BrokenPipeError):
             raise
         except Exception as error:
-            if hasattr(error, "exit_code"):  # the parser's own: a usage error, or the exit a command asked for
+            if hasattr(
+                error, "exit_code"
+            ):  # the parser's own: a usage error, or the exit a command asked for
                 raise
             _show_crash(error, ctx.params.get("home") or Path(".alphaswarm"))
             raise typer.Exit(ExitCode.CRASHED) from error
@@ -88,7 +90,9 @@ def _show_crash(error: Exception, home: Path) -> None:
         console.print(f"its traceback could not be written under {home}: {unwritable}; it follows")
         console.print(lines)
     else:
-        console.print(f"This is a fault of alphaswarm. Its traceback is in {where}; what was made is kept.")
+        console.print(
+            f"This is a fault of alphaswarm. Its traceback is in {where}; what was made is kept."
+        )
 
 
 def _write_crash(lines: str, folder: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -9,6 +10,8 @@ from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.specs.research import ResearchSpec, check_key
 
 Axis: TypeAlias = Literal["source", "spec", "fold"]
+
+_FOLD = re.compile(r"f[0-7]")
 
 STAGES = ("collect", "discover", "learn", "measure", "promote", "rehearse", "trade")
 """Verbs whose alphabetical order is the order of the flow."""
@@ -33,7 +36,15 @@ class Cell:
 
 
 def fold_partition(fold: str, key: str) -> str:
-    """Return the partition of *fold* of the spec *key*; Dagster sorts the dimensions by name: fold, then spec."""
+    """Return the partition of *fold* of the spec *key*; Dagster sorts the dimensions by name: fold, then spec.
+
+    Raises
+    ------
+    InvalidInputError
+        If the key is no spec key, or the fold none of f0 to f7.
+    """
+    if not _FOLD.fullmatch(fold):
+        raise InvalidInputError(f"a fold must be one of f0 to f7, was {fold!r}")
     return f"{fold}|{check_key(key)}"
 
 
@@ -43,30 +54,40 @@ def split_partition(partition: str) -> tuple[str | None, str]:
     Raises
     ------
     InvalidInputError
-        If the key is no spec key.
+        If the key is no spec key, or the fold none of f0 to f7.
     """
     fold, bar, key = partition.rpartition("|")
-    if bar and not fold:
-        raise InvalidInputError(f"a fold partition must look like 'f0|name-0123456789ab', was {partition!r}")
+    if bar and not _FOLD.fullmatch(fold):
+        raise InvalidInputError(
+            f"a fold partition must look like 'f0|name-0123456789ab', was {partition!r}"
+        )
     return (fold or None), check_key(key)
 
 
 def cells_of(spec: ResearchSpec) -> tuple[Cell, ...]:
     """Return every cell of *spec*, parents before children."""
     key = spec.key
-    bronze = Cell(asset="bronze_bars", stage="collect", partition=spec.dataset.source, axis="source")
+    bronze = Cell(
+        asset="bronze_bars", stage="collect", partition=spec.dataset.source, axis="source"
+    )
     silver = _after(bronze, "silver_bars")
     gold = _after(silver, "gold_features")
     dataset = Cell(
         asset="research_dataset", stage="collect", partition=key, axis="spec", parents=(gold,)
     )
-    checkpoints = tuple(_fold("trained_checkpoint", "learn", f, key, (dataset,)) for f in spec.folds)
+    checkpoints = tuple(
+        _fold("trained_checkpoint", "learn", f, key, (dataset,)) for f in spec.folds
+    )
     reports = tuple(
         _fold("evaluation_report", "measure", f, key, (checkpoint, dataset))
         for f, checkpoint in zip(spec.folds, checkpoints, strict=True)
     )
     summary = Cell(
-        asset="evaluation_summary", stage="measure", partition=key, axis="spec", parents=reports,
+        asset="evaluation_summary",
+        stage="measure",
+        partition=key,
+        axis="spec",
+        parents=reports,
         optional_parents=True,
     )
     verdict = _spec("promotion_verdict", "promote", key, (summary,))

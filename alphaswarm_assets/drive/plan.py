@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from alphaswarm_assets.drive.cells import Cell, cells_of
 from alphaswarm_assets.drive.memo import memo_key
+from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.ports import EventLog, Pin
 from alphaswarm_assets.specs.research import ResearchSpec
 
@@ -47,7 +48,11 @@ class Stores:
 
 
 def next_cells(
-    spec: ResearchSpec, stores: Stores, *, given_up: Collection[str] = (), folds: Collection[str] | None = None
+    spec: ResearchSpec,
+    stores: Stores,
+    *,
+    given_up: Collection[str] = (),
+    folds: Collection[str] | None = None,
 ) -> tuple[Planned, ...]:
     """Return every cell of *spec* with its state, in the order they are made.
 
@@ -58,7 +63,17 @@ def next_cells(
         without.
     folds : names of folds, optional
         Plan only these folds of the fold cells, and nothing that needs all folds.
+
+    Raises
+    ------
+    InvalidInputError
+        If the spec lacks one of *folds*.
     """
+    lacking = sorted(set(folds or ()) - set(spec.folds))
+    if lacking:
+        raise InvalidInputError(
+            f"{spec.key} has the folds {', '.join(spec.folds)}, was asked for {', '.join(lacking)}"
+        )
     planned: dict[str, Planned] = {}
     for cell in cells_of(spec):
         if folds is not None and not _concerns(cell, folds):
@@ -74,14 +89,22 @@ def _concerns(cell: Cell, folds: Collection[str]) -> bool:
 
 
 def _plan(
-    cell: Cell, spec: ResearchSpec, stores: Stores, planned: dict[str, Planned], given_up: Collection[str]
+    cell: Cell,
+    spec: ResearchSpec,
+    stores: Stores,
+    planned: dict[str, Planned],
+    given_up: Collection[str],
 ) -> Planned:
     versions: dict[str, str | None] = {}
     for parent in cell.parents:
         above = planned[parent.name]
         if above.state == "current" and above.pin is not None:
             versions[parent.name] = above.pin.data_version
-        elif cell.optional_parents and above.state in {"given_up", "waiting"} and _hopeless(above, planned, given_up):
+        elif (
+            cell.optional_parents
+            and above.state in {"given_up", "waiting"}
+            and _hopeless(above, planned, given_up)
+        ):
             versions[parent.name] = None
         else:
             return Planned(cell=cell, state="waiting", why=f"waits for {parent.name}")
@@ -104,7 +127,11 @@ def _compare(
     if refusal is not None:
         return Planned(cell=cell, state="not_due", memo_key=key, why=refusal)
     pin = stores.settled.get(key) or stores.events.latest(cell.asset, cell.partition)
-    if pin is not None and pin.memo_key == key and (key in stores.settled or stores.holds(pin.digest)):
+    if (
+        pin is not None
+        and pin.memo_key == key
+        and (key in stores.settled or stores.holds(pin.digest))
+    ):
         stores.settled[key] = pin
         return Planned(cell=cell, state="current", memo_key=key, pin=pin)
     why = _reason(pin, key, stores, cell)
@@ -131,6 +158,9 @@ def _reason(pin: Pin | None, key: str, stores: Stores, cell: Cell) -> str:
 
 
 def _hopeless(above: Planned, planned: dict[str, Planned], given_up: Collection[str]) -> bool:
+    # Only a fold can be done without: when what all folds stand on fails, there is no evidence to be judged.
+    if above.cell.axis != "fold":
+        return False
     if above.cell.name in given_up or above.state == "given_up":
         return True
     return any(_hopeless(planned[p.name], planned, given_up) for p in above.cell.parents)

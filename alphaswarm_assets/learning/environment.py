@@ -6,12 +6,13 @@ equity, less a penalty on turnover when one is configured. `books` has the accou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from alphaswarm_assets.arrays import BoolArray, Float32Array, Float64Array, Int64Array
+from alphaswarm_assets.arrays import AnyArray, BoolArray, Float32Array, Float64Array, Int64Array
 from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.learning.books import Books
 from alphaswarm_assets.learning.normalizer import Normalizer, no_normalizer
@@ -40,7 +41,8 @@ class StepResult:
     done: BoolArray
     """(E,) whether the episode ended with this step."""
     terminated: BoolArray
-    """(E,) whether it ended in ruin; ended otherwise, it was cut by the time limit and its value goes on."""
+    """(E,) whether equity is below `RUIN_EQUITY`. That ends a training episode, with nothing to come; every other end
+    is the time limit, after which the value goes on. An episode with a fixed start runs to its time limit regardless."""
     final_observation: Float32Array
     """(n_done, D) last observation of each episode that ended, in the order of `done`."""
     equity: Float64Array
@@ -134,7 +136,7 @@ class PortfolioVectorEnv:
         """
         if isinstance(starts, np.random.Generator):
             self._random = starts
-            self.bar[:] = self._draw(self.n_envs)
+            self.bar[:] = self._draw(starts, self.n_envs)
         else:
             self._random = None
             self.bar[:] = self._checked(starts)
@@ -142,6 +144,11 @@ class PortfolioVectorEnv:
         self.books.flatten()
         self._result.done[:] = False
         return self._observe()
+
+    @property
+    def observation(self) -> Float32Array:
+        """The current observations (E, D); overwritten by the next step."""
+        return self._result.observation
 
     def known(self) -> BoolArray:
         """Return which symbols (E, N) are offered at the current close."""
@@ -180,24 +187,45 @@ class PortfolioVectorEnv:
         np.copyto(result.equity, books.equity)
         np.less(books.equity, RUIN_EQUITY, out=result.terminated)
         np.greater_equal(self.steps, self.episode_bars, out=result.done)
-        np.logical_or(result.done, result.terminated, out=result.done)
+        if self._random is not None:
+            np.logical_or(result.done, result.terminated, out=result.done)
         self._observe()
         result.final_observation = self._none_done
         if result.done.any():
             result.final_observation = result.observation[result.done]
             if self._random is not None:
-                self._restart(result.done)
+                self._restart(self._random, result.done)
         return result
 
-    def _restart(self, done: BoolArray) -> None:
-        self.bar[done] = self._draw(int(done.sum()))
+    def state(self) -> dict[str, AnyArray]:
+        """Return a copy of all that a later `restore` needs; the stream of starts is the caller's."""
+        return {name: array.copy() for name, array in self._state().items()}
+
+    def restore(self, state: Mapping[str, AnyArray]) -> None:
+        """Go back to where `state` was taken; `reset` with the stream first."""
+        for name, array in self._state().items():
+            np.copyto(array, state[name])
+        self._result.done[:] = False
+        self._observe()
+
+    def _state(self) -> dict[str, AnyArray]:
+        books = self.books
+        return {
+            "bar": self.bar,
+            "steps": self.steps,
+            "weights": books.weights,
+            "cash": books.cash,
+            "equity": books.equity,
+        }
+
+    def _restart(self, random: np.random.Generator, done: BoolArray) -> None:
+        self.bar[done] = self._draw(random, int(done.sum()))
         self.steps[done] = 0
         self.books.flatten(done)
         self._observe()
 
-    def _draw(self, n: int) -> Int64Array:
-        assert self._random is not None
-        return self._random.integers(0, self.tape.n_bars - self.episode_bars, size=n)
+    def _draw(self, random: np.random.Generator, n: int) -> Int64Array:
+        return random.integers(0, self.tape.n_bars - self.episode_bars, size=n)
 
     def _checked(self, starts: Int64Array) -> Int64Array:
         window = self.tape.window

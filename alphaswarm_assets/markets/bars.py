@@ -15,6 +15,8 @@ from alphaswarm_assets.records.canonical import JsonObject
 RAW_COLUMNS = ("symbol", "session", "open", "high", "low", "close", "volume", "adj_close")
 """What a bar source gives."""
 
+_MUST_BE_POSITIVE = ("open", "close", "adj_close")
+
 LARGE_MOVE = 0.4
 """A one-bar move of adjusted close beyond this share is flagged for a look; it is never changed."""
 
@@ -31,8 +33,12 @@ class BarReport:
     """Rows quarantined since two rows of one symbol and session differ."""
     unusable: int
     """Rows kept, but not tradable: a price is missing, not finite or not above zero."""
+    below_zero: int
+    """Unusable rows whose adjusted close is below zero: a fact of some markets, kept as it is."""
     inconsistent: int
     """Rows kept whose open or close lies outside low..high."""
+    volume_unknown: int
+    """Rows kept whose volume is missing, not finite or below zero; it is read as 0."""
     large_moves: tuple[str, ...]
     """``SYMBOL YYYY-MM-DD`` of one-bar moves of adjusted close beyond `LARGE_MOVE`."""
 
@@ -44,33 +50,48 @@ class BarReport:
             "exact_duplicates": self.exact_duplicates,
             "conflicting": self.conflicting,
             "unusable": self.unusable,
+            "below_zero": self.below_zero,
             "inconsistent": self.inconsistent,
+            "volume_unknown": self.volume_unknown,
             "large_moves": list(self.large_moves),
         }
 
 
 def require_raw_columns(raw: Columns, *, source: str) -> None:
-    """Return quietly if *raw* has every column of a bar source, all of one length and not empty.
+    """Return quietly if *raw* has every column of a bar source, typed, all of one length and not empty.
 
     Raises
     ------
     MarketDataError
-        If a column is missing, lengths differ or there is no row.
+        If a column is missing or of another type, lengths differ or there is no row.
     """
     missing = [name for name in RAW_COLUMNS if name not in raw]
     if missing:
-        raise MarketDataError(f"bars of {source!r} lack the columns {missing}; there are {sorted(raw)}")
+        raise MarketDataError(
+            f"bars of {source!r} lack the columns {missing}; there are {sorted(raw)}"
+        )
     lengths = {name: len(raw[name]) for name in RAW_COLUMNS}
     if len(set(lengths.values())) > 1:
         raise MarketDataError(f"columns of {source!r} must have one length, was {lengths}")
+    for name in RAW_COLUMNS[1:]:
+        kind = raw[name].dtype.kind
+        if kind not in ("iu" if name == "session" else "iuf"):
+            what = "integers, days since 1970-01-01" if name == "session" else "numbers"
+            raise MarketDataError(
+                f"column {name!r} of {source!r} must hold {what}, was {raw[name].dtype}"
+            )
     if lengths["symbol"] == 0:
-        raise MarketDataError(f"source {source!r} has no bars at all; check the file or package it is read from")
+        raise MarketDataError(
+            f"source {source!r} has no bars at all; check the file or package it is read from"
+        )
 
 
 def check_bars(raw: Columns, *, source: str) -> tuple[dict[str, AnyArray], BarReport]:
     """Return adjusted bars sorted by symbol and session, and what was found on the way.
 
-    Prices are multiplied by ``adj_close / close`` of their bar, so that splits and dividends leave no step.
+    Prices are multiplied by ``adj_close / close`` of their bar and volume is divided by it, so that splits and
+    dividends leave no step in either and ``close * volume`` is the money that changed hands. A bar that is not usable
+    keeps its ``adj_close`` as ``close``, whatever it is; its other prices are NaN.
 
     Raises
     ------
@@ -82,9 +103,12 @@ def check_bars(raw: Columns, *, source: str) -> tuple[dict[str, AnyArray], BarRe
     rows: dict[str, AnyArray] = {name: np.asarray(raw[name])[order] for name in RAW_COLUMNS}
     keep, exact, conflicting = _settle_duplicates(rows)
     rows = {name: column[keep] for name, column in rows.items()}
-    prices = {name: rows[name].astype(np.float64) for name in ("open", "high", "low", "close", "adj_close")}
+    prices = {
+        name: rows[name].astype(np.float64)
+        for name in ("open", "high", "low", "close", "adj_close")
+    }
     usable = np.ones(len(rows["symbol"]), dtype=np.bool_)
-    for name in ("open", "close", "adj_close"):
+    for name in _MUST_BE_POSITIVE:
         usable &= np.isfinite(prices[name]) & (prices[name] > 0)
     bars = _adjust(rows, prices, usable)
     report = BarReport(
@@ -93,7 +117,9 @@ def check_bars(raw: Columns, *, source: str) -> tuple[dict[str, AnyArray], BarRe
         exact_duplicates=exact,
         conflicting=conflicting,
         unusable=int((~usable).sum()),
+        below_zero=int((prices["adj_close"] < 0).sum()),
         inconsistent=_count_inconsistent(prices, usable),
+        volume_unknown=int((~_volume_known(rows)).sum()),
         large_moves=_large_moves(bars),
     )
     return bars, report
@@ -102,7 +128,9 @@ def check_bars(raw: Columns, *, source: str) -> tuple[dict[str, AnyArray], BarRe
 def _settle_duplicates(rows: Mapping[str, AnyArray]) -> tuple[BoolArray, int, int]:
     n = len(rows["symbol"])
     same_key = np.zeros(n, dtype=np.bool_)
-    same_key[1:] = (rows["symbol"][1:] == rows["symbol"][:-1]) & (rows["session"][1:] == rows["session"][:-1])
+    same_key[1:] = (rows["symbol"][1:] == rows["symbol"][:-1]) & (
+        rows["session"][1:] == rows["session"][:-1]
+    )
     if not same_key.any():
         return np.ones(n, dtype=np.bool_), 0, 0
     group = np.cumsum(~same_key) - 1
@@ -123,17 +151,23 @@ def _adjust(
 ) -> dict[str, AnyArray]:
     factor = np.full(len(usable), np.nan)
     np.divide(prices["adj_close"], prices["close"], out=factor, where=usable)
-    volume = np.nan_to_num(rows["volume"].astype(np.float64), nan=0.0)
+    volume = np.where(_volume_known(rows), rows["volume"].astype(np.float64), 0.0)
+    np.divide(volume, factor, out=volume, where=usable)
     return {
         "symbol": rows["symbol"].astype(str),
         "session": rows["session"].astype(np.int64),
         "open": prices["open"] * factor,
         "high": prices["high"] * factor,
         "low": prices["low"] * factor,
-        "close": np.where(usable, prices["adj_close"], np.nan),
+        "close": prices["adj_close"],
         "volume": volume,
         "usable": usable,
     }
+
+
+def _volume_known(rows: Mapping[str, AnyArray]) -> BoolArray:
+    volume = rows["volume"].astype(np.float64)
+    return np.isfinite(volume) & (volume >= 0)
 
 
 def _count_inconsistent(prices: Mapping[str, Float64Array], usable: BoolArray) -> int:

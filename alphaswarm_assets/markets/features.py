@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from alphaswarm_assets.arrays import AnyArray, Float64Array
+from alphaswarm_assets.arrays import AnyArray, BoolArray, Float64Array, Int64Array
 from alphaswarm_assets.specs.dataset import LOOK_BACK_BARS
 
 PASSED_ON = ("symbol", "session", "open", "close", "usable")
@@ -15,6 +15,8 @@ PASSED_ON = ("symbol", "session", "open", "close", "usable")
 
 def feature_table(bars: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
     """Return the gold table: the bars' prices and every feature, NaN where a feature is not known yet.
+
+    A return across a close below zero means nothing, so nothing looks back across one.
 
     Parameters
     ----------
@@ -25,12 +27,11 @@ def feature_table(bars: Mapping[str, AnyArray]) -> dict[str, AnyArray]:
     n = len(bars["symbol"])
     columns = {name: np.full(n, np.nan) for name in LOOK_BACK_BARS}
     usable = bars["usable"].astype(np.bool_)
+    price, volume = bars["close"].astype(np.float64), bars["volume"].astype(np.float64)
     for symbol in np.unique(bars["symbol"]):
-        rows = np.flatnonzero((bars["symbol"] == symbol) & usable)
-        close = bars["close"][rows].astype(np.float64)
-        volume = bars["volume"][rows].astype(np.float64)
-        for name in LOOK_BACK_BARS:
-            columns[name][rows] = feature(name, close, volume)
+        for rows in _unbroken(np.flatnonzero(bars["symbol"] == symbol), price, usable):
+            for name in LOOK_BACK_BARS:
+                columns[name][rows] = feature(name, price[rows], volume[rows])
     return {**table, **columns}
 
 
@@ -73,6 +74,12 @@ def _kernel(family: str, close: Float64Array, volume: Float64Array, k: int) -> F
             ratio = np.ones(len(mean))
             np.divide(volume[k:], mean, out=ratio, where=(mean > 0) & (volume[k:] > 0))
             return np.log(ratio)
+
+
+def _unbroken(rows: Int64Array, price: Float64Array, usable: BoolArray) -> Iterator[Int64Array]:
+    breaks = np.flatnonzero(price[rows] < 0)
+    for run in np.split(rows, breaks):
+        yield run[usable[run]]
 
 
 def _windows(values: Float64Array, width: int) -> Float64Array:

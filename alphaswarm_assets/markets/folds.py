@@ -1,12 +1,14 @@
-"""Walk-forward: K chronological blocks, folds that train on the past and are measured on what follows, a paper window."""
+"""Walk-forward: K chronological blocks, folds that train on the past and are measured on what follows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from alphaswarm_assets.errors import InvalidInputError, MarketDataError
 from alphaswarm_assets.markets.panel import Block
-from alphaswarm_assets.records.canonical import JsonObject
+from alphaswarm_assets.records.canonical import Json, JsonObject
 from alphaswarm_assets.specs.research import ResearchSpec
 
 MIN_BLOCK_BARS = 20
@@ -68,19 +70,21 @@ def plan_walk(spec: ResearchSpec, n_bars: int) -> Walk:
     purge = spec.dataset.look_back_bars if purge is None else purge
     if size < MIN_BLOCK_BARS or (n_blocks > 1 and size - purge < MIN_BLOCK_BARS):
         raise MarketDataError(
-            f"{n_bars} bars, {reserved} of them reserved for paper, make {n_blocks} blocks of {size} with a purge of "
-            f"{purge}: a training window needs at least {MIN_BLOCK_BARS} bars after the purge. Widen dataset.start..end, "
-            "lower walk_forward.n_blocks, or set walk_forward.purge_bars."
+            f"{n_bars} bars, {reserved} of them reserved for paper, make {n_blocks} blocks of {size} with a "
+            f"purge of {purge}: a training window needs at least {MIN_BLOCK_BARS} bars after the purge. Widen "
+            "dataset.start..end, lower walk_forward.n_blocks, or set walk_forward.purge_bars."
         )
     if spec.paper and reserved < MIN_BLOCK_BARS:
         raise MarketDataError(
-            f"paper.reserve_fraction {spec.paper.reserve_fraction} of {n_bars} bars reserves {reserved}; a paper session "
-            f"needs at least {MIN_BLOCK_BARS}. Raise the fraction or widen dataset.start..end."
+            f"paper.reserve_fraction {spec.paper.reserve_fraction} of {n_bars} bars reserves {reserved}; a paper "
+            f"session needs at least {MIN_BLOCK_BARS}. Raise the fraction or widen dataset.start..end."
         )
     edges = [k * size for k in range(n_blocks)] + [usable]
     paper = Block(start=usable, stop=n_bars) if reserved else None
     if n_blocks == 1:
-        return Walk(folds=(Fold(name="f0", train=Block(start=0, stop=usable), evaluate=None),), paper=paper)
+        return Walk(
+            folds=(Fold(name="f0", train=Block(start=0, stop=usable), evaluate=None),), paper=paper
+        )
     folds = tuple(
         Fold(
             name=f"f{k}",
@@ -101,13 +105,18 @@ def walk_from_json(raw: JsonObject) -> Walk:
         If *raw* is no walk.
     """
     try:
+        raw_folds = cast("Sequence[Mapping[str, Json]]", raw["folds"])
         folds = tuple(
-            Fold(name=f["name"], train=_block(f["train"]), evaluate=None if f["evaluate"] is None else _block(f["evaluate"]))
-            for f in raw["folds"]  # type: ignore[index, union-attr]
+            Fold(
+                name=str(fold["name"]),
+                train=_block(fold["train"]),
+                evaluate=None if fold["evaluate"] is None else _block(fold["evaluate"]),
+            )
+            for fold in raw_folds
         )
         paper = None if raw["paper"] is None else _block(raw["paper"])
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInputError(f"not a walk: {error!r}") from error
+        raise InvalidInputError(f"a walk is missing a field or has a bad one: {error!r}") from error
     return Walk(folds=folds, paper=paper)
 
 
@@ -117,6 +126,9 @@ def walk_to_json(walk: Walk) -> JsonObject:
     return {"folds": [fold.to_json() for fold in walk.folds], "paper": paper}
 
 
-def _block(raw: object) -> Block:
-    start, stop = raw  # type: ignore[misc]
-    return Block(start=int(start), stop=int(stop))  # pyright: ignore[reportUnknownArgumentType]
+def _block(raw: Json) -> Block:
+    match raw:
+        case [int(start), int(stop)]:
+            return Block(start=start, stop=stop)
+        case _:
+            raise InvalidInputError(f"a block must be [start, stop], was {raw!r}")

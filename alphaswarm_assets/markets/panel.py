@@ -26,7 +26,9 @@ class Block:
             If not 0 <= start <= stop.
         """
         if not 0 <= self.start <= self.stop:
-            raise InvalidInputError(f"a block needs 0 <= start <= stop, was [{self.start}, {self.stop})")
+            raise InvalidInputError(
+                f"a block needs 0 <= start <= stop, was [{self.start}, {self.stop})"
+            )
 
     def __len__(self) -> int:
         """Return the number of bars."""
@@ -77,10 +79,13 @@ class Panel:
             if (self.tradable & ~usable).any():
                 t, n = (int(i[0]) for i in np.nonzero(self.tradable & ~usable))
                 raise InvalidInputError(
-                    f"{name} must be finite and > 0 where tradable, was {price[t, n]!r} for {self.symbols[n]} at bar {t}"
+                    f"{name} must be finite and > 0 where tradable, "
+                    f"was {float(price[t, n])!r} for {self.symbols[n]} at bar {t}"
                 )
         if (self.known & ~self.tradable).any() or not np.isfinite(self.features).all():
-            raise InvalidInputError("known must imply tradable, and features must be finite (0 where not known)")
+            raise InvalidInputError(
+                "known must imply tradable, and features must be finite, 0 where not known"
+            )
 
     @property
     def n_bars(self) -> int:

@@ -10,8 +10,10 @@ from typing import TypeAlias, cast
 
 from alphaswarm_assets.errors import InvalidInputError
 
-Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = dict[str, Json]
+
+_MAX_DEPTH = 100
 
 
 def canonical_json(value: object) -> str:
@@ -20,16 +22,27 @@ def canonical_json(value: object) -> str:
     Raises
     ------
     InvalidInputError
-        If a number is not finite, a key is not a string, or a value has no JSON form; the path is named.
+        If a number is not finite, a key is not a string, a value has no JSON form, or the nesting has no end; the
+        path is named.
     """
-    _refuse_what_has_no_form(value, "$")
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    _refuse_what_has_no_form(value, "$", 0)
+    return json.dumps(
+        value,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=True,
+        allow_nan=False,
+        default=_as_dict,
+    )
 
 
 def pretty_json(value: object) -> str:
     """Return *value* as canonical JSON in a form people read: sorted keys, two-space indent, final newline."""
-    _refuse_what_has_no_form(value, "$")
-    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    _refuse_what_has_no_form(value, "$", 0)
+    text = json.dumps(
+        value, sort_keys=True, indent=2, ensure_ascii=True, allow_nan=False, default=_as_dict
+    )
+    return text + "\n"
 
 
 def digest_bytes(data: bytes) -> str:
@@ -42,7 +55,15 @@ def digest_json(value: object) -> str:
     return digest_bytes(canonical_json(value).encode())
 
 
-def _refuse_what_has_no_form(value: object, path: str) -> None:
+def _as_dict(value: Mapping[str, object]) -> dict[str, object]:
+    return dict(value)
+
+
+def _refuse_what_has_no_form(value: object, path: str, depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        raise InvalidInputError(
+            f"a record is nested at most {_MAX_DEPTH} deep, was deeper at {path[:80]}..."
+        )
     if value is None or isinstance(value, bool | int | str):
         return
     if isinstance(value, float):
@@ -52,11 +73,15 @@ def _refuse_what_has_no_form(value: object, path: str) -> None:
     if isinstance(value, Mapping):
         for key, item in cast("Mapping[object, object]", value).items():
             if not isinstance(key, str):
-                raise InvalidInputError(f"a key in a record must be a string, was {key!r} at {path}")
-            _refuse_what_has_no_form(item, f"{path}.{key}")
+                raise InvalidInputError(
+                    f"a key in a record must be a string, was {key!r} at {path}"
+                )
+            _refuse_what_has_no_form(item, f"{path}.{key}", depth + 1)
         return
     if isinstance(value, list | tuple):
         for i, item in enumerate(cast("Sequence[object]", value)):
-            _refuse_what_has_no_form(item, f"{path}[{i}]")
+            _refuse_what_has_no_form(item, f"{path}[{i}]", depth + 1)
         return
-    raise InvalidInputError(f"a record holds JSON values only, was {type(value).__name__} at {path}")
+    raise InvalidInputError(
+        f"a record holds JSON values only, was {type(value).__name__} at {path}"
+    )

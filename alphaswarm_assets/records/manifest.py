@@ -16,6 +16,8 @@ from alphaswarm_assets.records.canonical import JsonObject, digest_bytes, digest
 SCHEMA = "alphaswarm.artifact/1"
 """Changes whenever the meaning of a manifest's fields does."""
 
+_FIELDS = frozenset({"schema", "kind", "spec_hash", "inputs", "seed", "facts", "files"})
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Content:
@@ -57,10 +59,16 @@ class Content:
         Raises
         ------
         StaleArtifactError
-            If *raw* was written under another schema.
+            If *raw* was written under another schema, or its fields are not those of this one.
         """
         if raw.get("schema") != SCHEMA:
-            raise StaleArtifactError(f"manifest schema must be {SCHEMA!r}, was {raw.get('schema')!r}")
+            raise StaleArtifactError(
+                f"manifest schema must be {SCHEMA!r}, was {raw.get('schema')!r}"
+            )
+        if frozenset(raw) != _FIELDS:
+            raise StaleArtifactError(
+                f"a manifest has the fields {sorted(_FIELDS)}, was {sorted(raw)}; it was edited or cut short"
+            )
         return cls(
             kind=cast("str", raw["kind"]),
             spec_hash=cast("str | None", raw["spec_hash"]),

@@ -9,7 +9,7 @@ import numpy as np
 from safetensors.numpy import save
 
 from alphaswarm_assets.errors import StaleArtifactError
-from alphaswarm_assets.learning.checkpoint import open_policy
+from alphaswarm_assets.learning.checkpoint import read_policy
 from alphaswarm_assets.learning.evaluation import Rollout, evaluate_baselines, evaluate_ensemble, evaluate_policies
 from alphaswarm_assets.learning.policy import Policy
 from alphaswarm_assets.markets.dataset import open_dataset
@@ -50,7 +50,7 @@ def open_policies(bench: Workbench, checkpoint: Artifact) -> list[Policy]:
                 f"the policy of seed {seed} was trained on dataset {artifact.content.inputs['research_dataset'][:12]}, "
                 f"its checkpoint on {dataset[:12]}; run the study again"
             )
-        policies.append(open_policy(artifact.payload))
+        policies.append(read_policy(artifact.payload).policy)
     return policies
 
 

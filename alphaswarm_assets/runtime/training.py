@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from alphaswarm_assets.errors import MissingArtifactError
-from alphaswarm_assets.learning.checkpoint import policy_files
+from alphaswarm_assets.learning.checkpoint import policy_files, read_policy
 from alphaswarm_assets.learning.ppo import train
 from alphaswarm_assets.markets.dataset import open_dataset
 from alphaswarm_assets.ports import Progress
-from alphaswarm_assets.records.canonical import JsonObject, canonical_json, digest_json
+from alphaswarm_assets.records.canonical import JsonObject, digest_json
 from alphaswarm_assets.records.manifest import pack
 from alphaswarm_assets.runtime.workbench import RunContext, Workbench
 from alphaswarm_assets.specs.research import ResearchSpec
 from alphaswarm_assets.specs.support import require_supported
 from alphaswarm_assets.streams import seed_all
-
-CURVES_FILE = "curves.json"
-"""Learning curve of every seed, by seed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,19 +77,15 @@ def train_seed(bench: Workbench, task: SeedRun, run: RunContext) -> str:
             resume=bench.artifacts.draft(memo),
             on_progress=report,
             keep_draft=lambda data: bench.artifacts.keep_draft(memo, data),
-            clock=bench.clock.monotonic_s,
+            clock=bench.clock,
         )
-    facts: JsonObject = {"fold": task.fold, "steps": trained.steps}
     artifact = pack(
         kind="policy",
         spec_hash=task.spec.snapshot_hash(),
-        payload={
-            **policy_files(trained),
-            CURVES_FILE: canonical_json(list(trained.curve)).encode(),
-        },
+        payload=policy_files(trained),
         inputs={"research_dataset": task.dataset},
         seed=task.seed,
-        facts=facts,
+        facts={"fold": task.fold, **trained.meta},
         envelope=run.envelope(bench),
     )
     digest = bench.artifacts.put(artifact)
@@ -135,7 +127,7 @@ def gather(
 
 def _seed_facts(bench: Workbench, seed: int, digest: str) -> JsonObject:
     manifest = bench.artifacts.manifest(digest)
-    return {"seed": seed, "policy": digest, "steps": cast("int", manifest.facts["steps"])}
+    return {"seed": seed, "policy": digest, "steps": cast("int", manifest.facts["total_timesteps"])}
 
 
 def learning_curves_of(bench: Workbench, checkpoint: str) -> dict[str, list[tuple[int, float]]]:
@@ -144,10 +136,9 @@ def learning_curves_of(bench: Workbench, checkpoint: str) -> dict[str, list[tupl
     curves: dict[str, list[tuple[int, float]]] = {}
     for seed in cast("Sequence[int]", held.facts["seeds"]):
         policy = bench.artifacts.get(held.inputs[f"policy[{seed}]"])
-        rows = cast("list[dict[str, float | None]]", json.loads(policy.payload[CURVES_FILE]))
         curves[str(seed)] = [
-            (int(row["step"] or 0), float(row["mean_episode_return"]))
-            for row in rows
-            if row["mean_episode_return"] is not None
+            (int(step), float(reached))
+            for row in read_policy(policy.payload).curve
+            if (step := row["step"]) is not None and (reached := row["mean_episode_return"]) is not None
         ]
     return curves

@@ -27,7 +27,9 @@ SUPPORTED_ADVANTAGES = frozenset({"GAEAdvantage"})
 """Those this version can compute."""
 
 
-def refusal(field: str, component: ComponentSpec, known: Mapping[str, tuple[str, ...]]) -> str | None:
+def refusal(
+    field: str, component: ComponentSpec, known: Mapping[str, tuple[str, ...]]
+) -> str | None:
     """Return why *component* cannot be resolved for *field*, or None if its name is known."""
     paths = known.get(component.class_name)
     if paths is None:

@@ -8,11 +8,18 @@ from datetime import date
 from types import MappingProxyType
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from alphaswarm_assets.specs.model import SpecModel
 
-DEFAULT_FEATURES = ("return_1", "return_5", "return_21", "return_63", "volatility_21", "drawdown_63")
+DEFAULT_FEATURES = (
+    "return_1",
+    "return_5",
+    "return_21",
+    "return_63",
+    "volatility_21",
+    "drawdown_63",
+)
 """What a policy observes of each symbol when the spec does not say."""
 
 MAX_BLOCKS = 9
@@ -55,14 +62,27 @@ FeatureName = Annotated[str, AfterValidator(_known_feature)]
 class DatasetSpec(SpecModel):
     """The slice of a source that is pinned."""
 
-    source: str = Field(default="wiki_5stocks", description="Name of the bar source; `alphaswarm spec check` lists them.")
-    symbols: Annotated[tuple[SymbolName, ...], AfterValidator(_once_each)] | None = Field(
-        default=None, min_length=1, description="Symbols in this order; absent = all that the source has."
+    source: str = Field(
+        default="wiki_5stocks",
+        description="Name of the bar source; `alphaswarm spec check` lists them.",
     )
-    start: date | None = Field(default=None, description="First session, inclusive (YYYY-MM-DD); absent = the first there is.")
-    end: date | None = Field(default=None, description="Last session, inclusive (YYYY-MM-DD); absent = the last there is.")
+    symbols: Annotated[tuple[SymbolName, ...], AfterValidator(_once_each)] | None = Field(
+        default=None,
+        min_length=1,
+        description="Symbols in this order; absent = all that the source has.",
+    )
+    start: date | None = Field(
+        default=None,
+        description="First session, inclusive (YYYY-MM-DD); absent = the first there is.",
+    )
+    end: date | None = Field(
+        default=None,
+        description="Last session, inclusive (YYYY-MM-DD); absent = the last there is.",
+    )
     features: Annotated[tuple[FeatureName, ...], AfterValidator(_once_each)] = Field(
-        default=DEFAULT_FEATURES, min_length=1, description="Feature columns a policy observes, in this order."
+        default=DEFAULT_FEATURES,
+        min_length=1,
+        description="Feature columns a policy observes, in this order.",
     )
 
     @property
@@ -70,21 +90,28 @@ class DatasetSpec(SpecModel):
         """Bars the longest feature looks back."""
         return max(LOOK_BACK_BARS[name] for name in self.features)
 
-    @model_validator(mode="after")
-    def _window_is_forward(self) -> DatasetSpec:
-        if self.start is not None and self.end is not None and self.end <= self.start:
-            raise ValueError(f"end must be after start, was {self.end} with start {self.start}")
-        return self
+    @field_validator("end")
+    @classmethod
+    def _window_is_forward(cls, end: date | None, info: ValidationInfo) -> date | None:
+        start: date | None = info.data.get("start")
+        if start is not None and end is not None and end <= start:
+            raise ValueError(f"must be after start, was {end} with start {start}")
+        return end
 
 
 class WalkForwardSpec(SpecModel):
     """K equal chronological blocks; fold k trains on blocks 0..k and is evaluated on block k+1."""
 
     n_blocks: int = Field(
-        default=4, ge=1, le=MAX_BLOCKS, description="K; the folds are f0..f(K-2). With one block nothing is evaluated."
+        default=4,
+        ge=1,
+        le=MAX_BLOCKS,
+        description="K; the folds are f0..f(K-2). With one block nothing is evaluated.",
     )
     purge_bars: int | None = Field(
-        default=None, ge=0, description="Bars dropped from the end of each training window; absent = the longest look-back."
+        default=None,
+        ge=0,
+        description="Bars dropped from the end of each training window; absent = the longest look-back.",
     )
 
     @property

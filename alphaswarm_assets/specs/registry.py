@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import cast
 
-from alphaswarm_assets.errors import Fault, InvalidSpecError
+from alphaswarm_assets.errors import Fault, InvalidSpecError, LedgerError
 from alphaswarm_assets.records.canonical import JsonObject
 from alphaswarm_assets.records.ledger import Ledger
 from alphaswarm_assets.specs.loading import validate_spec
@@ -53,11 +53,17 @@ class SpecRegistry:
         bodies = self._bodies()
         if key not in bodies:
             close = difflib.get_close_matches(key, list(bodies), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else "register it: alphaswarm spec register FILE"
-            raise InvalidSpecError(key, [Fault(path="(key)", problem="is not registered", hint=hint)])
+            hint = (
+                f"did you mean {close[0]!r}?"
+                if close
+                else "register it: alphaswarm spec register FILE"
+            )
+            raise InvalidSpecError(
+                key, [Fault(path="(key)", problem="is not registered", hint=hint)]
+            )
         body = bodies[key]
         spec = validate_spec(cast("dict[str, object]", body["spec"]), source=key)
-        if spec.snapshot_hash() != body["hash"]:
+        if spec.snapshot_hash() != body["hash"] or spec.key != key:
             problem = f"hashes to {spec.snapshot_hash()} now and was registered as {body['hash']}"
             hint = "this version reads the spec differently; run it with the version that registered it"
             raise InvalidSpecError(key, [Fault(path="(hash)", problem=problem, hint=hint)])
@@ -68,4 +74,17 @@ class SpecRegistry:
         return list(self._bodies())
 
     def _bodies(self) -> dict[str, JsonObject]:
-        return {cast("str", row.body["key"]): row.body for row in self.ledger.rows()}
+        bodies: dict[str, JsonObject] = {}
+        for row in self.ledger.rows():
+            missing = {"key", "hash", "spec"} - row.body.keys()
+            if missing:
+                raise LedgerError(
+                    f"row {row.index} is no registered spec, it lacks {sorted(missing)}"
+                )
+            held = bodies.setdefault(cast("str", row.body["key"]), row.body)
+            if held["hash"] != row.body["hash"]:
+                raise LedgerError(
+                    f"key {row.body['key']!r} stands for two specs, {held['hash']} and, in row {row.index}, "
+                    f"{row.body['hash']}. Restore the ledger from a copy; do not edit it."
+                )
+        return bodies

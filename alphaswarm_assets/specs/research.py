@@ -24,9 +24,18 @@ KEY_PATTERN = re.compile(r"^[a-z0-9][a-z0-9-]*-[0-9a-f]{12}$")
 class ResearchSpec(SpecModel):
     """One study, frozen."""
 
-    name: str = Field(min_length=1, max_length=40, pattern=r"^[a-z0-9][a-z0-9-]*$", description="Short name, lower case and dashes.")
-    description: str | None = Field(default=None, max_length=2000, description="What the study asks.")
-    study: str | None = Field(default=None, max_length=80, description="Specs that chase the same thing share a study.")
+    name: str = Field(
+        min_length=1,
+        max_length=40,
+        pattern=r"^[a-z0-9][a-z0-9-]*$",
+        description="Short name, lower case and dashes.",
+    )
+    description: str | None = Field(
+        default=None, max_length=2000, description="What the study asks."
+    )
+    study: str | None = Field(
+        default=None, max_length=80, description="Specs that chase the same thing share a study."
+    )
     dataset: DatasetSpec = Field(default_factory=DatasetSpec)
     walk_forward: WalkForwardSpec = Field(default_factory=WalkForwardSpec)
     environment: EnvironmentSpec = Field(default_factory=EnvironmentSpec)

@@ -8,7 +8,7 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -51,12 +51,16 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Write *data* to the new file *path* and wait until it is on the disk."""
+    """Write *data* to the new file *path* and wait until it is on the disk; on failure there is no such file."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def is_out_of_space(error: BaseException) -> bool:
@@ -71,21 +75,21 @@ def is_out_of_space(error: BaseException) -> bool:
     return False
 
 
-def store_error(store: str, folder: Path, error: BaseException) -> StoreError:
-    """Return what to raise when *store* in *folder* failed with *error*: what happened and what to do."""
+def what_to_do(store: str, folder: Path, error: BaseException) -> str:
+    """Return what to tell when *store* in *folder* failed with *error*: what happened and what to do."""
     if is_out_of_space(error):
-        return StoreError(
+        return (
             f"{store} in {folder} could not be written: the disk is full or over quota, {_free(folder)}. "
             "Free some space and run the same command again; nothing half-written was kept."
         )
-    return StoreError(
+    return (
         f"{store} in {folder} could not be used: {type(error).__name__}: {error}. "
         "Check that the folder is there and yours to read and write, then run the same command again."
     )
 
 
 @contextmanager
-def storing(store: str, folder: Path) -> Iterator[None]:
+def storing(store: str, folder: Path) -> Generator[None]:
     """Name *store* and *folder*, and say what to do, when the work inside fails with an `OSError`.
 
     Raises
@@ -98,7 +102,7 @@ def storing(store: str, folder: Path) -> Iterator[None]:
     except StoreError:
         raise
     except OSError as error:
-        raise store_error(store, folder, error) from error
+        raise StoreError(what_to_do(store, folder, error)) from error
 
 
 class Scratch:
@@ -113,13 +117,17 @@ class Scratch:
         self._folder = folder
         self.sweep()
 
-    def replace(self, target: Path, data: bytes) -> None:
-        """Make *target* hold *data*, whole, in place of what it held."""
+    def replace(self, target: Path, data: bytes, *, durable: bool = True) -> None:
+        """Make *target* hold *data*, whole, in place of what it held; unless *durable*, a power cut may undo it."""
         with self.path() as temporary:
-            write_new(temporary, data)
+            if durable:
+                write_new(temporary, data)
+            else:
+                temporary.write_bytes(data)
             make_folder(target.parent)
             temporary.replace(target)
-        sync_folder(target.parent)
+        if durable:
+            sync_folder(target.parent)
 
     def create(self, target: Path, data: bytes) -> bool:
         """Make *target* hold *data*, whole, unless it is there already; return whether it was made."""
@@ -134,8 +142,14 @@ class Scratch:
         return True
 
     @contextmanager
-    def path(self) -> Iterator[Path]:
-        """Offer a path to write to and move away; what is still there at the end is removed."""
+    def path(self) -> Generator[Path]:
+        """Offer a path to write to and move away; what is still there at the end is removed.
+
+        Yields
+        ------
+        Path
+            Where nothing is yet.
+        """
         make_folder(self._folder)
         me = this_process()
         path = self._folder / f"{me.host}~{me.pid}~{me.start_ticks}~{next(_numbers)}"

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -27,7 +27,7 @@ class FileLocks(Locks):
         self._folder = folder
 
     @contextmanager
-    def hold(self, name: str, *, wait_s: float = 0.0) -> Iterator[None]:
+    def hold(self, name: str, *, wait_s: float = 0.0) -> Generator[None]:
         """Hold the lock *name*, waiting at most *wait_s* seconds for it.
 
         Raises

@@ -90,9 +90,15 @@ def _start_from_proc(pid: int) -> int | None:
 def _start_from_ps(pid: int) -> int | None:
     command = ["ps", "-o", "stat=,lstart=", "-p", str(pid)]
     found = subprocess.run(  # noqa: S603  (fixed command, a number as its only argument)
-        command, env={"LC_ALL": "C", "TZ": "UTC", "PATH": "/bin:/usr/bin"}, capture_output=True, text=True, check=False
+        command,
+        env={"LC_ALL": "C", "TZ": "UTC", "PATH": "/bin:/usr/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     state, _, start = found.stdout.strip().partition(" ")
     if not start or state.startswith("Z"):
         return None
-    return int(datetime.strptime(start.strip(), "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC).timestamp())
+    return int(
+        datetime.strptime(start.strip(), "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC).timestamp()
+    )

@@ -15,7 +15,7 @@ from alphaswarm_assets.statistics.bootstrap import (
     exact_interval,
     percentile_interval,
 )
-from alphaswarm_assets.statistics.undefined import Undefined
+from alphaswarm_assets.statistics.undefined import Undefined, defined
 from alphaswarm_assets.streams import Streams
 
 FIVE = np.array([0.1, 0.2, 0.3, 0.4, 1.0])
@@ -46,14 +46,14 @@ def interval(
     [("mean", (0.18, 0.72)), ("iqm", (0.13333333333333333, 0.8))],
 )
 def test_the_exact_interval_of_five_seeds(statistic: Statistic, expected: float) -> None:
-    exact = exact_interval(FIVE, statistic=statistic, alpha=0.05)
+    exact = defined(exact_interval(FIVE, statistic=statistic, alpha=0.05))
 
     assert (exact.lo, exact.hi) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("statistic", ["mean", "iqm"])
 def test_many_resamples_come_to_the_exact_interval(statistic: Statistic) -> None:
-    exact = exact_interval(FIVE, statistic=statistic, alpha=0.05)
+    exact = defined(exact_interval(FIVE, statistic=statistic, alpha=0.05))
     drawn = interval(statistic=statistic, n_resamples=200_000)
 
     assert (drawn.lo, drawn.hi) == pytest.approx((exact.lo, exact.hi), abs=0.021)
@@ -110,7 +110,7 @@ def test_enumeration_stops_at_eight_seeds() -> None:
 
 
 def test_the_bounds_of_an_aggregate_belong_to_its_mean() -> None:
-    row = aggregate(FIVE, n_resamples=1000, alpha=0.05, generator=stream())
+    row = defined(aggregate(FIVE, n_resamples=1000, alpha=0.05, generator=stream()))
     of_the_mean = interval()
 
     assert row.point == pytest.approx(0.4)
@@ -120,7 +120,7 @@ def test_the_bounds_of_an_aggregate_belong_to_its_mean() -> None:
 
 
 def test_an_aggregate_of_one_seed_has_a_point_and_no_bounds() -> None:
-    row = aggregate([0.7], n_resamples=1000, alpha=0.05, generator=stream())
+    row = defined(aggregate([0.7], n_resamples=1000, alpha=0.05, generator=stream()))
 
     assert (row.point, row.iqm, row.n) == (0.7, 0.7, 1)
     assert row.lo == row.hi == Undefined("one seed has no interval")

@@ -18,7 +18,7 @@ from alphaswarm_assets.statistics.deflation import (
     min_backtest_years,
 )
 from alphaswarm_assets.statistics.sharpe import moments, psr
-from alphaswarm_assets.statistics.undefined import Measured, Undefined
+from alphaswarm_assets.statistics.undefined import Measured, Undefined, defined
 from alphaswarm_assets.streams import Streams
 
 DAILY = 2.5 / math.sqrt(250)
@@ -67,7 +67,7 @@ def test_dsr_as_printed_in_2014(n_trials: int, skew: float, kurt: float, expecte
 def test_a_wrong_unit_does_not_give_the_right_number(
     mistake: dict[str, float], value: float
 ) -> None:
-    found = paper(100, **mistake)
+    found = defined(paper(100, **mistake))
 
     assert found == pytest.approx(value, abs=6e-5 if value == 0.9004 else 1e-3)
     assert (abs(found - 0.9004) < 1e-3) == (value == 0.9004)
@@ -110,9 +110,9 @@ def test_the_best_column_is_deflated_by_all() -> None:
     matrix[:, 3] += 0.001
     sharpes = matrix.mean(axis=0) / matrix.std(axis=0, ddof=1)
 
-    found = deflated_sharpe(matrix)
+    found = defined(deflated_sharpe(matrix))
 
-    record = moments(matrix[:, 3])
+    record = defined(moments(matrix[:, 3]))
     assert found.best_column == 3
     assert found.n_trials == 8
     assert found.variance_of_trials_pp == pytest.approx(sharpes.var(ddof=1))
@@ -129,11 +129,12 @@ def test_the_best_column_is_deflated_by_all() -> None:
 
 def test_deflation_costs_probability() -> None:
     matrix = noise()
-    best = deflated_sharpe(matrix).best
+    found = defined(deflated_sharpe(matrix))
+    best = found.best
 
     alone = psr(best.sharpe_pp, n_obs=500, skew=best.skew, kurt_pearson=best.kurt_pearson)
 
-    assert deflated_sharpe(matrix).probability < alone
+    assert found.probability < defined(alone)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +157,10 @@ def test_the_same_returns_in_another_order_are_no_variance_between_trials() -> N
     returns = noise(n_columns=1)[:, 0]
     matrix = np.stack([returns, returns[::-1], np.roll(returns, 7)], axis=1)
 
-    assert "no variance between trials" in deflated_sharpe(matrix).reason
+    answer = deflated_sharpe(matrix)
+
+    assert isinstance(answer, Undefined)
+    assert "no variance between trials" in answer.reason
 
 
 def test_a_series_is_no_matrix() -> None:

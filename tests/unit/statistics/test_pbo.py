@@ -12,12 +12,16 @@ from alphaswarm_assets.arrays import Float64Array
 from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.statistics.pbo import Pbo, probability_of_backtest_overfitting
 from alphaswarm_assets.statistics.selection import halves, rank_chosen
-from alphaswarm_assets.statistics.undefined import Undefined
+from alphaswarm_assets.statistics.undefined import Undefined, defined
 from alphaswarm_assets.streams import Streams
 
 
 def noise(n_rows: int = 160, n_columns: int = 6, seed: int = 5) -> Float64Array:
     return 0.01 * Streams(seed).generator("noise").standard_normal((n_rows, n_columns))
+
+
+def pbo(matrix: Float64Array, n_blocks: int = 8) -> Pbo:
+    return defined(probability_of_backtest_overfitting(matrix, n_blocks=n_blocks))
 
 
 def plainly(matrix: Float64Array, n_blocks: int) -> Float64Array:
@@ -63,7 +67,7 @@ def test_every_logit_is_that_of_the_plain_algorithm(
     matrix = noise(n_rows, n_columns)
     expected = plainly(matrix, n_blocks)
 
-    found = probability_of_backtest_overfitting(matrix, n_blocks=n_blocks)
+    found = pbo(matrix, n_blocks)
 
     assert found.logits == pytest.approx(expected, abs=1e-12)
     assert found.value == np.mean(expected <= 0)
@@ -74,13 +78,13 @@ def test_every_logit_is_that_of_the_plain_algorithm(
 def test_more_halves_than_fit_at_once_give_the_same_logits() -> None:
     matrix = noise(64, 300)
 
-    found = probability_of_backtest_overfitting(matrix, n_blocks=12)
+    found = pbo(matrix, 12)
 
     assert found.logits == pytest.approx(plainly(matrix, 12), abs=1e-12)
 
 
 def test_the_default_is_sixteen_blocks() -> None:
-    found = probability_of_backtest_overfitting(noise())
+    found = defined(probability_of_backtest_overfitting(noise()))
 
     assert (found.n_blocks, found.n_combinations) == (16, 12_870)
 
@@ -89,17 +93,14 @@ def test_the_newest_rows_that_fill_no_block_are_dropped() -> None:
     whole = noise(160)
     longer = np.concatenate([whole, noise(7, seed=6)])
 
-    assert (
-        probability_of_backtest_overfitting(longer, n_blocks=8).logits
-        == probability_of_backtest_overfitting(whole, n_blocks=8).logits
-    ).all()
+    assert (pbo(longer).logits == pbo(whole).logits).all()
 
 
 def test_a_skilled_column_transfers() -> None:
     matrix = noise(640)
     matrix[:, 2] += 0.005
 
-    found = probability_of_backtest_overfitting(matrix)
+    found = pbo(matrix)
 
     assert found.value == 0.0
     assert found.loss_probability == 0.0
@@ -110,12 +111,12 @@ def test_a_column_that_only_ever_leads_in_one_half_does_not_transfer() -> None:
     matrix[:320] += [0.01, -0.01]
     matrix[320:] -= [0.01, -0.01]
 
-    assert probability_of_backtest_overfitting(matrix, n_blocks=2).value == 1.0
+    assert pbo(matrix, 2).value == 1.0
 
 
 def test_the_median_counts_as_overfitting() -> None:
     # Three columns: the middle rank has logit 0.
-    found = probability_of_backtest_overfitting(noise(160, 3), n_blocks=8)
+    found = pbo(noise(160, 3))
 
     assert (found.logits == 0).any()
     assert found.value == np.mean(found.logits <= 0) > np.mean(found.logits < 0)
@@ -171,9 +172,8 @@ def test_a_column_that_is_flat_in_less_than_half_is_judged() -> None:
     column[:60] = 0.001
     matrix = with_column(column)
 
-    found = probability_of_backtest_overfitting(matrix, n_blocks=8)
+    found = pbo(matrix)
 
-    assert isinstance(found, Pbo)
     assert found.logits == pytest.approx(plainly(matrix, 8), abs=1e-12)
 
 
@@ -182,7 +182,7 @@ def test_a_quiet_column_beside_a_crash_is_still_told_apart() -> None:
     column[150] = -0.3
     matrix = with_column(column)
 
-    found = probability_of_backtest_overfitting(matrix, n_blocks=8)
+    found = pbo(matrix)
 
     assert found.logits == pytest.approx(plainly(matrix, 8), abs=1e-12)
 
@@ -193,7 +193,7 @@ def test_ties_are_counted() -> None:
     other = column.copy()
     other[70:] = -column[70:]
 
-    found = probability_of_backtest_overfitting(np.c_[column, other], n_blocks=8)
+    found = pbo(np.c_[column, other])
 
     assert found.inside_ties == found.outside_ties == math.comb(7, 4)
 

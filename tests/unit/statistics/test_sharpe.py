@@ -10,7 +10,7 @@ import pytest
 
 from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.statistics.sharpe import min_track_record_length, moments, psr
-from alphaswarm_assets.statistics.undefined import Undefined
+from alphaswarm_assets.statistics.undefined import Undefined, defined
 
 # Bailey and Lopez de Prado (2012), the hedge fund of their first example; monthly.
 FUND = {"n_obs": 24, "skew": -2.448, "kurt_pearson": 10.164}
@@ -18,7 +18,7 @@ FUND = {"n_obs": 24, "skew": -2.448, "kurt_pearson": 10.164}
 
 def test_moments_are_biased_and_kurtosis_is_not_in_excess() -> None:
     # 1, 2, 6: deviations -2, -1, 3; m2 14/3, m3 6, m4 98/3.
-    found = moments(np.array([0.1, 0.2, 0.6]))
+    found = defined(moments(np.array([0.1, 0.2, 0.6])))
 
     assert found.n_obs == 3
     assert found.sharpe_pp == pytest.approx(3 / math.sqrt(7))
@@ -59,7 +59,7 @@ def test_years_to_tell_an_annual_two_from_a_one(
         benchmark_pp=1 / math.sqrt(periods),
     )
 
-    assert length / periods == pytest.approx(years, abs=5e-3)
+    assert defined(length) / periods == pytest.approx(years, abs=5e-3)
 
 
 def test_no_record_is_long_enough_for_what_does_not_beat_its_benchmark() -> None:
@@ -75,9 +75,11 @@ def test_an_excess_kurtosis_is_refused_where_no_sample_could_have_it() -> None:
 
 
 def test_the_moments_of_a_two_point_sample_are_accepted() -> None:
-    found = moments(np.array([0.01, -0.02] * 10 + [0.01]))
+    found = defined(moments(np.array([0.01, -0.02] * 10 + [0.01])))
 
-    assert 0 < psr(found.sharpe_pp, n_obs=21, skew=found.skew, kurt_pearson=found.kurt_pearson) < 1
+    answer = psr(found.sharpe_pp, n_obs=21, skew=found.skew, kurt_pearson=found.kurt_pearson)
+
+    assert 0 < defined(answer) < 1
 
 
 def test_an_estimator_without_variance_has_no_psr() -> None:
@@ -87,8 +89,7 @@ def test_an_estimator_without_variance_has_no_psr() -> None:
 
 @pytest.mark.parametrize("name", ["sharpe_pp", "skew", "kurt_pearson", "benchmark_pp"])
 def test_a_nan_argument_is_refused_by_name(name: str) -> None:
-    arguments = {"sharpe_pp": 0.1, "skew": 0.0, "kurt_pearson": 3.0, "benchmark_pp": 0.0}
-    arguments[name] = math.nan
+    arguments: dict[str, Any] = {"sharpe_pp": 0.1, "skew": 0.0, "kurt_pearson": 3.0, name: math.nan}
 
     with pytest.raises(InvalidInputError, match=f"{name} must be finite"):
         psr(n_obs=100, **arguments)

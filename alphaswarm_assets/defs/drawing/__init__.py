@@ -1,0 +1,1 @@
+"""How the pictures are drawn: one canvas, and a module for each kind."""

@@ -1,0 +1,1 @@
+"""Evidence in, verdict out: pure, and never an exception to say no."""

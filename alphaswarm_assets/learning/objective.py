@@ -1,0 +1,134 @@
+"""PPO's clipped objective and its gradient with respect to what the networks put out.
+
+References
+----------
+.. [1] Schulman, Wolski, Dhariwal, Radford and Klimov (2017), "Proximal Policy Optimization Algorithms",
+   arXiv 1707.06347, equations 7 and 9.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch  # noqa: TID253 -- only learning's trainer imports this module
+
+from alphaswarm_assets.arrays import Float32Array
+
+ENTROPY_CONSTANT = 0.5 * math.log(2.0 * math.pi * math.e)
+"""Entropy of a unit Gaussian in one dimension."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Coefficients:
+    """Weights of the loss's parts."""
+
+    clip_range: float
+    value_coef: float
+    entropy_coef: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Minibatch:
+    """B samples of a rollout."""
+
+    observation: torch.Tensor
+    """(B, D)."""
+    logits: Float32Array
+    """(B, A) the action that was drawn."""
+    mask: Float32Array
+    """(B, A) 1 for cash and for each symbol that was known, else 0: a masked logit changed nothing, so it is no
+    part of the action's probability."""
+    log_prob: Float32Array
+    """(B,) of the drawn action then, without the constant of the Gaussian."""
+    advantage: Float32Array
+    """(B,)."""
+    target: Float32Array
+    """(B,) what the value is fitted to."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measures:
+    """What an update did, for the learning curve."""
+
+    policy_loss: float
+    value_loss: float
+    entropy: float
+    approx_kl: float
+    clip_fraction: float
+
+
+def masked_log_prob(noise: Float32Array, log_std: Float32Array, mask: Float32Array) -> Float32Array:
+    """Return the log density (B,) of actions *noise* (B, A) deviations off their mean, without the constant."""
+    return np.add.reduce(mask * (np.float32(-0.5) * noise * noise - log_std), axis=1)
+
+
+class Objective:
+    """The loss over minibatches of one size or another.
+
+    ``-mean(min(r A, clip(r) A)) + value_coef mean((v - R)^2) - entropy_coef H``, with the advantages A standardised
+    over the minibatch.
+    """
+
+    def __init__(self, coefficients: Coefficients) -> None:
+        """Fix the weights of the parts."""
+        self._c = coefficients
+
+    def gradient(
+        self,
+        *,
+        batch: Minibatch,
+        mean: Float32Array,
+        log_std: Float32Array,
+        value: Float32Array,
+        d_mean: Float32Array,
+        d_log_std: Float32Array,
+        d_value: Float32Array,
+    ) -> None:
+        """Write the loss's gradient with respect to mean (B, A), log_std (A,) and value (B, 1)."""
+        n = np.float32(len(mean))
+        low, high = np.float32(1.0 - self._c.clip_range), np.float32(1.0 + self._c.clip_range)
+        advantage = standardise(batch.advantage)
+        deviation = np.exp(-log_std)
+        noise = (batch.logits - mean) * deviation
+        ratio = np.exp(masked_log_prob(noise, log_std, batch.mask) - batch.log_prob)
+        # Where the clipped branch is the smaller one it is a constant, and nothing flows.
+        flows = np.where(advantage > 0.0, ratio <= high, ratio >= low)
+        d_log_prob = (advantage * ratio) * flows / -n
+        pull = (d_log_prob[:, None] * batch.mask) * noise
+        np.multiply(pull, deviation, out=d_mean)
+        pull *= noise
+        pull -= (d_log_prob[:, None] + np.float32(self._c.entropy_coef) / n) * batch.mask
+        np.add.reduce(pull, axis=0, out=d_log_std)
+        np.subtract(value[:, 0], batch.target, out=d_value[:, 0])
+        d_value *= np.float32(2.0 * self._c.value_coef) / n
+
+    def measure(
+        self, *, batch: Minibatch, mean: Float32Array, log_std: Float32Array, value: Float32Array
+    ) -> Measures:
+        """Return the parts of the loss, in float64."""
+        advantage = standardise(batch.advantage).astype(np.float64)
+        noise = (batch.logits - mean) * np.exp(-log_std)
+        log_ratio = (masked_log_prob(noise, log_std, batch.mask) - batch.log_prob).astype(np.float64)
+        ratio = np.exp(log_ratio)
+        clipped = np.clip(ratio, 1.0 - self._c.clip_range, 1.0 + self._c.clip_range)
+        miss = value[:, 0].astype(np.float64) - batch.target
+        entropy = (batch.mask * (log_std.astype(np.float64) + ENTROPY_CONSTANT)).sum(axis=1)
+        return Measures(
+            policy_loss=-float(np.minimum(ratio * advantage, clipped * advantage).mean()),
+            value_loss=float((miss * miss).mean()),
+            entropy=float(entropy.mean()),
+            approx_kl=float((ratio - 1.0 - log_ratio).mean()),
+            clip_fraction=float((np.abs(ratio - 1.0) > self._c.clip_range).mean()),
+        )
+
+
+def standardise(advantage: Float32Array) -> Float32Array:
+    """Return *advantage* (B,) with mean 0 and sample deviation 1; a single one as it is."""
+    n = len(advantage)
+    if n < 2:
+        return advantage
+    centred = advantage - np.add.reduce(advantage) / np.float32(n)
+    variance = np.add.reduce(centred * centred) / np.float32(n - 1)
+    return centred / (np.sqrt(variance) + np.float32(1e-8))
