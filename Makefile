@@ -21,6 +21,12 @@ demo: setup  ## Two specs from real bars to a verdict each, then the address of 
 test: setup  ## Every test this machine can run (a skipped one says why)
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not gpu" $(TESTS)
 
+gpu: setup  ## The tests that need a CUDA device (exit 5: there is none to select yet)
+	@$(BIN)/python -m pytest -m gpu $(TESTS) || [ $$? -eq 5 ]
+
+bench: setup  ## Every benchmark, against its peers in an environment of their own
+	@for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+
 ui: setup  ## The Dagster UI and its daemon on localhost
 	@$(BIN)/alphaswarm ui
 

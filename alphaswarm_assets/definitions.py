@@ -33,11 +33,12 @@ from alphaswarm_resources.eventlog_dagster import DagsterEventLog
 from alphaswarm_resources.halt_file import FileHaltSwitch
 from alphaswarm_resources.halt_redis import RedisHaltSwitch
 from alphaswarm_resources.lake_iceberg import IcebergLake
-from alphaswarm_resources.launcher_dagster import DagsterLauncher
+from alphaswarm_resources.launcher_dagster import DagsterLauncher, Location
 from alphaswarm_resources.ledger_jsonl import JsonlLedger
 from alphaswarm_resources.locks_fs import FileLocks
 from alphaswarm_resources.progress_fs import FileProgressBoard
 from alphaswarm_resources.registry_mlflow import MlflowRegistry
+from alphaswarm_resources.registry_mlflow import environment as registry_environment
 from alphaswarm_resources.stores import create_stores
 
 STAGES = (collect, learn, measure, promote, rehearse)
@@ -200,11 +201,10 @@ class House:
     def launcher(self) -> DagsterLauncher:
         """Return what makes cells through the location's own job."""
         return DagsterLauncher(
-            instance=self.instance,
-            job=lambda: definitions_of(self).resolve_implicit_global_asset_job_def(),
-            module=__name__,
-            attribute="defs",
-            clock=self.clock,
+            self.instance,
+            lambda: definitions_of(self).resolve_implicit_global_asset_job_def(),
+            Location(__name__, "defs"),
+            n_parallel=self.device.info().n_parallel,
         )
 
     def child_environment(self) -> dict[str, str]:
@@ -230,10 +230,9 @@ class House:
     def _holds(self, digest: str) -> bool:
         if not self.artifacts.holds(digest):
             return False
-        artifact = self.artifacts.get(digest)
-        if artifact.content.kind != "table":
+        if self.artifacts.manifest(digest).kind != "table":
             return True
-        pin, source = table_pin(artifact)
+        pin, source = table_pin(self.artifacts, digest)
         try:
             self.lake.read(pin, source=source)
         except (MissingArtifactError, StaleArtifactError):
@@ -261,7 +260,7 @@ def home_variables(home: Path) -> dict[str, str]:
     return {
         "ALPHASWARM_HOME": str(home),
         "DAGSTER_HOME": str(home / "dagster"),
-        **MlflowRegistry.environment(),
+        **registry_environment(),
     }
 
 

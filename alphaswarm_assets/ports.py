@@ -121,6 +121,10 @@ class Artifacts(Protocol):
         """Return whether the artifact is there and every byte of it verifies."""
         ...
 
+    def envelopes(self, digest: str) -> list[JsonObject]:
+        """Return the envelope of every copy that was ever stored, in no particular order."""
+        ...
+
     def remember(self, memo_key: str, digest: str) -> None:
         """Note that *memo_key* was answered by the artifact *digest*."""
         ...

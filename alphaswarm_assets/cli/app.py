@@ -11,8 +11,8 @@ from alphaswarm_assets import __version__
 from alphaswarm_assets.cli.demo_command import demo
 from alphaswarm_assets.cli.errors import Guarded
 from alphaswarm_assets.cli.halt_commands import halt, resume
-from alphaswarm_assets.cli.place import Compose, Place, compose_house
 from alphaswarm_assets.cli.init_command import init
+from alphaswarm_assets.cli.place import Compose, Place, compose_house
 from alphaswarm_assets.cli.run_command import run
 from alphaswarm_assets.cli.spec_commands import specs
 from alphaswarm_assets.cli.status_commands import status, verdict
@@ -56,11 +56,15 @@ def main(
 ) -> None:
     """From one research spec and real bars to an auditable promotion verdict.
 
-    Start with:  alphaswarm demo   or   alphaswarm run specs/demo-pass.yaml
+    Start with:  alphaswarm demo   or:  alphaswarm run my-spec.yaml
 
-    [bold]Exit codes[/bold]: 0 done, and a REJECT is an answer, so 0 too · 1 something failed or was refused ·
-    2 an invalid spec or command line · 70 a fault of this program · 75 another process drives the spec ·
-    130 interrupted, and the same command resumes.
+    [bold]Exit codes[/bold]
+    0    done; a REJECT is an answer, so it is 0 too
+    1    something failed or was refused, and the message says what
+    2    an invalid spec or command line
+    70   a fault of this program; its traceback is in the logs of the home
+    75   another process drives the spec; try again later
+    130  interrupted; the same command resumes
     """
     compose: Compose = ctx.obj or compose_house
     ctx.obj = Place(home=home, compose=compose)

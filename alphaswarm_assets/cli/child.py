@@ -1,4 +1,4 @@
-"""Runs a module as a child that ends with its parent and hears the signals it is sent: ``python -m …child MODULE ARG…``."""
+"""Runs a module as a child that ends with its parent and hears its signals: ``python -m …child PID MODULE ARG…``."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from alphaswarm_assets.records.canonical import pretty_json
 
@@ -22,6 +23,11 @@ def standard_output() -> Console:
 def standard_error() -> Console:
     """Return the console of errors, and of everything but the result under ``--json``."""
     return _console(stderr=True)
+
+
+def say(console: Console, text: str | Text) -> None:
+    """Print a sentence: wrapped to a terminal, on one line everywhere else."""
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def print_json(value: object) -> None:

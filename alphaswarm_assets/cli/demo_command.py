@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from alphaswarm_assets.cli.consoles import print_json, standard_error, standard_output
+from alphaswarm_assets.cli.errors import finish
 from alphaswarm_assets.cli.options import JsonFlag
 from alphaswarm_assets.cli.place import place_of
 
@@ -29,13 +30,8 @@ def demo(
     The second time nothing is made again, and the counts say so.
 
     Example:  alphaswarm demo
-
-    Raises
-    ------
-    typer.Exit
-        With the code of the first run that did not end well.
     """
-    from alphaswarm_assets.cli.demonstration import demonstrate, demo_specs, show_summary
+    from alphaswarm_assets.cli.demonstration import demo_specs, demonstrate, show_summary
 
     found = demo_specs(specs)
     console = standard_error() if as_json else standard_output()
@@ -45,4 +41,4 @@ def demo(
         print_json({"runs": [ending.to_json() for ending in endings]})
     else:
         show_summary(console, endings)
-    raise typer.Exit(max(ending.exit_code for ending in endings))
+    finish(max(ending.exit_code for ending in endings))

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
+from alphaswarm_assets.cli.consoles import say
 from alphaswarm_assets.cli.driving import drive_and_watch
 from alphaswarm_assets.cli.house import House
 from alphaswarm_assets.cli.report import Ending, show_ending
@@ -29,7 +30,8 @@ def demo_specs(folder: Path) -> list[ResearchSpec]:
     found = sorted(folder.glob("demo-*.yaml"))
     if not found:
         raise InvalidInputError(
-            f"there is no demo-*.yaml in {folder.absolute()}. Run the demo in the project's folder, or name the folder: --specs FOLDER"
+            f"there is no demo-*.yaml in {folder.absolute()}. Run the demo in the project's folder, "
+            "or name the folder: --specs FOLDER"
         )
     return [load_spec(path) for path in found]
 
@@ -44,7 +46,7 @@ def demonstrate(
     for spec in specs:
         if not quiet:
             console.print(Rule(Text(spec.name, style="bold"), align="left"))
-            console.print(Text(spec.description or "", style="dim"))
+            say(console, Text(spec.description or "", style="dim"))
         ending = drive_and_watch(house, spec, console, folds=None, parallel=False, quiet=quiet)
         endings.append(ending)
         if tell:
@@ -61,12 +63,13 @@ def show_summary(console: Console, endings: Sequence[Ending]) -> None:
         decision = ending.verdict.decision if ending.verdict is not None else "no verdict"
         counts = ending.counts
         words = f"  {ending.key}  {counts['made']} made, {counts['current']} current, {counts['failed']} failed"
-        console.print(
-            Text.assemble((f"{decision:<8}", DECISION_STYLES.get(decision, "bold")), words)
+        say(
+            console, Text.assemble((f"{decision:<8}", DECISION_STYLES.get(decision, "bold")), words)
         )
     if endings[-1].report.interrupted:
-        console.print("stopped; what was made is kept, the same command resumes")
+        say(console, "stopped; what was made is kept, the same command resumes")
         return
-    console.print(
-        f"both in {duration(sum(ending.elapsed_s for ending in endings))}. Look at them: make ui, or alphaswarm ui"
+    say(
+        console,
+        f"both in {duration(sum(ending.elapsed_s for ending in endings))}. Look at them: make ui, or alphaswarm ui",
     )

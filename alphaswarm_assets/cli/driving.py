@@ -13,7 +13,6 @@ from alphaswarm_assets.cli.report import Ending
 from alphaswarm_assets.cli.signals import interruptible
 from alphaswarm_assets.cli.watching import Manner, Watch
 from alphaswarm_assets.drive.loop import DriveReport
-from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.specs.research import ResearchSpec
 from alphaswarm_assets.specs.support import require_supported
 
@@ -27,19 +26,8 @@ def drive_and_watch(
     parallel: bool,
     quiet: bool,
 ) -> Ending:
-    """Drive *spec* to its end while showing it on *console*, and return how it ended.
-
-    Raises
-    ------
-    InvalidInputError
-        If *folds* names one the spec does not have.
-    """
+    """Drive *spec* to its end while showing it on *console*, and return how it ended."""
     require_supported(spec)
-    missing = sorted(set(folds or ()) - set(spec.folds))
-    if missing:
-        raise InvalidInputError(
-            f"{spec.key} has the folds {', '.join(spec.folds)}, was asked for {', '.join(missing)}"
-        )
     manner: Manner = "silent" if quiet else "live" if is_live(console) else "lines"
     with interruptible():
         watch = Watch(house, spec, console, manner)

@@ -7,13 +7,13 @@ import time
 import traceback
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from rich.text import Text
 from typer.core import TyperGroup
 
-from alphaswarm_assets.cli.consoles import standard_error
+from alphaswarm_assets.cli.consoles import say, standard_error
 from alphaswarm_assets.errors import (
     AlphaSwarmError,
     BusyError,
@@ -49,7 +49,7 @@ class Guarded(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            standard_error().print("interrupted; nothing is lost, the same command resumes")
+            say(standard_error(), "interrupted; nothing is lost, the same command resumes")
             raise typer.Exit(ExitCode.INTERRUPTED) from None
         except AlphaSwarmError as error:
             show_error(error)
@@ -65,6 +65,17 @@ class Guarded(TyperGroup):
             raise typer.Exit(ExitCode.CRASHED) from error
 
 
+def finish(code: int) -> NoReturn:
+    """End the command with *code*.
+
+    Raises
+    ------
+    typer.Exit
+        Always.
+    """
+    raise typer.Exit(code)
+
+
 def exit_code_of(error: AlphaSwarmError) -> ExitCode:
     """Return the exit code of an error raised on purpose."""
     if isinstance(error, BusyError):
@@ -76,22 +87,23 @@ def exit_code_of(error: AlphaSwarmError) -> ExitCode:
 
 def show_error(error: AlphaSwarmError) -> None:
     """Print the message of *error* on standard error."""
-    standard_error().print(Text.assemble(("error: ", "bold red"), str(error)))
+    say(standard_error(), Text.assemble(("error: ", "bold red"), str(error)))
 
 
 def _show_crash(error: Exception, home: Path) -> None:
     lines = "".join(traceback.format_exception(error))
     summary = f"{type(error).__name__}: {next(iter(str(error).splitlines()), '')}"
     console = standard_error()
-    console.print(Text.assemble(("unexpected error: ", "bold red"), summary))
+    say(console, Text.assemble(("unexpected error: ", "bold red"), summary))
     try:
         where = _write_crash(lines, home / "logs")
     except OSError as unwritable:
-        console.print(f"its traceback could not be written under {home}: {unwritable}; it follows")
-        console.print(lines)
+        say(console, f"its traceback could not be written under {home}: {unwritable}; it follows")
+        say(console, lines)
     else:
-        console.print(
-            f"This is a fault of alphaswarm. Its traceback is in {where}; what was made is kept."
+        say(
+            console,
+            f"This is a fault of alphaswarm. Its traceback is in {where}; what was made is kept.",
         )
 
 

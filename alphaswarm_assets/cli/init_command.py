@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 from rich.text import Text
 
-from alphaswarm_assets.cli.consoles import standard_output
+from alphaswarm_assets.cli.consoles import say, standard_output
 from alphaswarm_assets.cli.place import place_of
 
 
@@ -21,9 +21,10 @@ def init(ctx: typer.Context) -> None:
     console = standard_output()
     if created:
         held = ", ".join(sorted(path.name for path in house.home.iterdir() if path.is_dir()))
-        console.print(Text.assemble(("made ", "bold green"), f"{house.home} with {held}"))
+        say(console, Text.assemble(("made ", "bold green"), f"{house.home} with {held}"))
     else:
-        console.print(f"{house.home} is there already; nothing was changed")
-    console.print(
-        "next: alphaswarm demo · alphaswarm spec check FILE · alphaswarm run FILE · alphaswarm ui"
+        say(console, f"{house.home} is there already; nothing was changed")
+    say(
+        console,
+        "next: alphaswarm demo · alphaswarm spec check FILE · alphaswarm run FILE · alphaswarm ui",
     )

@@ -1,4 +1,4 @@
-"""The live view of a run: stages, the cell that is being made, its seeds with their steps, and the time that is left."""
+"""The live view of a run: stages, cells, the seeds of the cell in hand with their steps, and the time left."""
 
 from __future__ import annotations
 

@@ -40,14 +40,14 @@ class Pace:
                 samples.clear()
             if before is None or progress.step != before.step:
                 samples.append((now_s, progress.step))
-            while len(samples) > 2 and samples[1][0] < now_s - WINDOW_S:  # noqa: PLR2004 -- a speed takes two samples
+            while len(samples) > 2 and samples[1][0] < now_s - WINDOW_S:
                 samples.popleft()
             self.seen[topic] = progress
 
     def steps_per_s(self, topic: str) -> float | None:
         """Return the speed of *topic* over the last seconds, None before its second report."""
         samples = self._samples.get(topic)
-        if not samples or len(samples) < 2:  # noqa: PLR2004
+        if not samples or len(samples) < 2:
             return None
         (first_s, first), (last_s, last) = samples[0], samples[-1]
         return (last - first) / (last_s - first_s) if last_s > first_s else None

@@ -46,7 +46,8 @@ class Place:
         """
         if not self.folder.is_dir():
             raise StoreError(
-                f"there is no AlphaSwarm home at {self.folder}. Make it with: alphaswarm init (or name another: --home PATH)"
+                f"there is no AlphaSwarm home at {self.folder}. Make it with: alphaswarm init "
+                "(or name another: --home PATH)"
             )
         return self.make()
 

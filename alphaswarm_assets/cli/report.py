@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rich.console import Console
 from rich.text import Text
 
+from alphaswarm_assets.cli.consoles import say
 from alphaswarm_assets.cli.errors import ExitCode
-from alphaswarm_assets.cli.verdict_view import verdict_json, verdict_view
+from alphaswarm_assets.cli.verdict_view import show_verdict, verdict_json
 from alphaswarm_assets.cli.words import duration
 from alphaswarm_assets.drive.loop import DriveReport
 from alphaswarm_assets.drive.verdicts import VerdictView
 
-COUNTED = ("made", "current", "failed", "waiting", "not due")
+COUNTED: tuple[str, ...] = ("made", "current", "failed", "waiting", "not due")
 """What every cell is at the end, exactly one of these."""
+
+_NEXT: Final = {
+    "PASS": "next: the paper pack tells how the policy did on the window kept for it; alphaswarm ui shows it.",
+    "REJECT": "next: change the spec, which gives it a key of its own, and run that; nothing was registered.",
+    "UNGATED": "next: nothing was asked of the policy, so nothing is shown of it; set promotion: to gate it.",
+    "no verdict": "next: run the spec without --fold for a verdict.",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,18 +78,16 @@ def show_ending(console: Console, ending: Ending, *, with_next: bool = True) -> 
         for name, n in ending.counts.items()
         if n or name in {"made", "current", "failed"}
     )
-    console.print(
-        Text.assemble((ending.key, "bold"), f": {counts} in {duration(ending.elapsed_s)}")
-    )
+    say(console, Text.assemble((ending.key, "bold"), f": {counts} in {duration(ending.elapsed_s)}"))
     for name, error in ending.report.failed.items():
-        console.print(Text.assemble(("failed ", "bold red"), (name, "bold"), f": {error}"))
+        say(console, Text.assemble(("failed ", "bold red"), (name, "bold"), f": {error}"))
     if ending.verdict is not None:
         console.print()
-        console.print(verdict_view(ending.verdict))
+        show_verdict(console, ending.verdict)
     console.print()
     if with_next or ending.report.failed:
         for line in _next_steps(ending):
-            console.print(line)
+            say(console, line)
 
 
 def _fate(name: str, state: str, report: DriveReport) -> str:
@@ -103,13 +109,5 @@ def _next_steps(ending: Ending) -> Iterator[str]:
         yield "next: mend what failed and give the same command; what is current is not made again."
         yield f"      alphaswarm ui shows the whole traceback: Runs, {', '.join(runs) or 'the latest'}"
         return
-    match ending.verdict.decision if ending.verdict is not None else "":
-        case "PASS":
-            yield "next: the policy may go on; its paper pack tells how it did on the reserved window. alphaswarm ui shows both."
-        case "REJECT":
-            yield "next: nothing was registered. Change the spec (it gets a key of its own) and run that; alphaswarm spec diff A B compares."
-        case "UNGATED":
-            yield "next: nothing was asked of the policy, so nothing was shown. Set promotion: in the spec to gate it."
-        case _:
-            yield "next: run the spec without --fold for a verdict."
+    yield _NEXT[ending.verdict.decision if ending.verdict is not None else "no verdict"]
     yield f"      alphaswarm verdict {ending.key} · alphaswarm ui"

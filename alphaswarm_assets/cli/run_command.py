@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from alphaswarm_assets.cli.consoles import print_json, standard_error, standard_output
+from alphaswarm_assets.cli.errors import finish
 from alphaswarm_assets.cli.options import JsonFlag, SpecArgument
 from alphaswarm_assets.cli.place import place_of
 
@@ -34,15 +35,12 @@ def run(
 ) -> None:
     """Make everything the SPEC asks for that is not current, then tell the verdict with its reasons.
 
-    What is current is never made again, and what was interrupted or failed is resumed by the same command. A REJECT
-    is an answer: exit 0. A cell that fails is exit 1, Ctrl-C is 130, a spec another process drives is 75.
+    What is current is never made again.
+    What failed or was interrupted is resumed by the same command.
+    A REJECT is an answer and exits with 0, a cell that failed with 1,
+    Ctrl-C with 130, a spec that another process drives with 75.
 
     Example:  alphaswarm run my-spec.yaml   or, one fold alone:  alphaswarm run my-spec.yaml --fold f0
-
-    Raises
-    ------
-    typer.Exit
-        With the code that fits how the run ended.
     """
     from alphaswarm_assets.cli.driving import drive_and_watch
     from alphaswarm_assets.cli.references import find_spec
@@ -50,6 +48,13 @@ def run(
 
     place = place_of(ctx)
     research = find_spec(spec, lambda: place.open().specs)
+    unknown = sorted(set(fold or ()) - set(research.folds))
+    if unknown:
+        there = ", ".join(research.folds)
+        raise typer.BadParameter(
+            f"{research.key} has the folds {there}, was asked for {', '.join(unknown)}",
+            param_hint="--fold",
+        )
     house = place.make()
     shown_on = standard_error() if as_json else standard_output()
     ending = drive_and_watch(
@@ -59,4 +64,4 @@ def run(
         print_json(ending.to_json())
     else:
         show_ending(shown_on, ending)
-    raise typer.Exit(ending.exit_code)
+    finish(ending.exit_code)

@@ -6,12 +6,12 @@ import fcntl
 import http.client
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from alphaswarm_assets.cli.consoles import standard_output
+from alphaswarm_assets.cli.consoles import say, standard_output
 from alphaswarm_assets.cli.house import House
 from alphaswarm_assets.cli.services import Service, start, stop
 from alphaswarm_assets.cli.signals import interruptible, uninterruptible
@@ -49,15 +49,16 @@ def serve(house: House, *, port: int | None, with_daemon: bool) -> None:
             if may_start_daemon:
                 services.append(_start(house, "daemon", "dagster._daemon", ["run"]))
             elif with_daemon:
-                console.print("a daemon of this home runs already; it is left to do its work")
+                say(console, "a daemon of this home runs already; it is left to do its work")
             _await_answer(house, services, chosen)
-            console.print(
-                f"the UI is at http://{HOST}:{chosen} · logs in {house.home / 'logs'} · Ctrl-C ends it"
+            say(
+                console,
+                f"the UI is at http://{HOST}:{chosen} · logs in {house.home / 'logs'} · Ctrl-C ends it",
             )
             _watch(services)
         finally:
             _end(services)
-    console.print("the UI is closed")
+    say(console, "the UI is closed")
 
 
 def free_port(asked: int | None) -> int:
@@ -93,7 +94,7 @@ def _is_free(port: int) -> bool:
 
 
 @contextmanager
-def _only_daemon(home: Path, *, wanted: bool) -> Iterator[bool]:
+def _only_daemon(home: Path, *, wanted: bool) -> Generator[bool]:
     # Two daemons over one home would tick every sensor twice.
     if not wanted:
         yield False

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import FrameType
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible() -> Generator[None]:
     """Let SIGINT and SIGTERM raise `KeyboardInterrupt` in the block.
 
     A shell without job control starts background commands with SIGINT ignored, Dagster gives SIGTERM the handler
@@ -20,7 +20,7 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def uninterruptible() -> Iterator[None]:
+def uninterruptible() -> Generator[None]:
     """Let SIGINT and SIGTERM pass unheard in the block: it is the end already."""
     with _handled_by(_not_now):
         yield
@@ -31,7 +31,7 @@ def _not_now(number: int, frame: FrameType | None) -> None:
 
 
 @contextmanager
-def _handled_by(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+def _handled_by(handler: Callable[[int, FrameType | None], object]) -> Generator[None]:
     held = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in held:
         signal.signal(number, handler)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from alphaswarm_assets.cli.consoles import print_json, standard_output
-from alphaswarm_assets.cli.errors import ExitCode
+from alphaswarm_assets.cli.errors import ExitCode, finish
 from alphaswarm_assets.cli.options import JsonFlag
 from alphaswarm_assets.cli.place import place_of
 
@@ -24,25 +24,23 @@ FilesArgument = Annotated[
 
 
 @specs.command()
-def check(files: FilesArgument, *, as_json: JsonFlag = False) -> None:
-    """List every fault of the FILEs with its path, and every field this version cannot run; exit 1 if there is any.
+def check(ctx: typer.Context, files: FilesArgument, *, as_json: JsonFlag = False) -> None:
+    """List every fault of the FILEs with its path, and what cannot be run here; exit 1 if there is any.
 
     Example:  alphaswarm spec check specs/*.yaml
-
-    Raises
-    ------
-    typer.Exit
-        With 1 if a file has a fault or asks for what this version does not have.
     """
+    from alphaswarm_assets.cli.sources import source_names
     from alphaswarm_assets.cli.spec_views import check_file, show_checked
 
-    checked = [check_file(path) for path in files]
+    home = place_of(ctx).folder
+    checked = [check_file(path, home) for path in files]
     if as_json:
-        print_json({"specs": [one.to_json() for one in checked]})
+        print_json({"specs": [one.to_json() for one in checked], "sources": source_names(home)})
     else:
         show_checked(standard_output(), checked)
+        typer.echo(f"bar sources here: {', '.join(source_names(home))}")
     if not all(one.runnable for one in checked):
-        raise typer.Exit(ExitCode.FAILED)
+        finish(ExitCode.FAILED)
 
 
 @specs.command("hash")

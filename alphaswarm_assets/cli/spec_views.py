@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from alphaswarm_assets.cli.consoles import say
+from alphaswarm_assets.cli.sources import missing_source
 from alphaswarm_assets.errors import Fault, InvalidSpecError
 from alphaswarm_assets.records.canonical import JsonObject, canonical_json
 from alphaswarm_assets.specs.loading import load_spec
@@ -30,13 +32,13 @@ class Checked:
     spec: ResearchSpec | None
     faults: tuple[Fault, ...]
     """What makes it no spec."""
-    unsupported: tuple[Fault, ...]
-    """Valid fields this version cannot run."""
+    obstacles: tuple[Fault, ...]
+    """Valid fields that cannot be run here: no engine in this version, no such bar source in this home."""
 
     @property
     def runnable(self) -> bool:
         """Whether `run` would take it."""
-        return not self.faults and not self.unsupported
+        return not self.faults and not self.obstacles
 
     def to_json(self) -> JsonObject:
         """Return what ``spec check --json`` prints of the file."""
@@ -47,7 +49,7 @@ class Checked:
             "key": self.spec.key if self.spec else None,
             "hash": self.spec.snapshot_hash() if self.spec else None,
             "faults": [_fault_json(fault) for fault in self.faults],
-            "unsupported": [_fault_json(fault) for fault in self.unsupported],
+            "obstacles": [_fault_json(fault) for fault in self.obstacles],
         }
 
 
@@ -64,38 +66,42 @@ class Change:
         return {"path": self.path, "old": cast("Any", self.old), "new": cast("Any", self.new)}
 
 
-def check_file(path: Path) -> Checked:
-    """Return what is wrong with the spec in *path*."""
+def check_file(path: Path, home: Path) -> Checked:
+    """Return what is wrong with the spec in *path*, and what keeps it from being run over *home*."""
     try:
         spec = load_spec(path)
     except InvalidSpecError as error:
-        return Checked(file=path, spec=None, faults=error.faults, unsupported=())
-    return Checked(file=path, spec=spec, faults=(), unsupported=tuple(unsupported(spec)))
+        return Checked(file=path, spec=None, faults=error.faults, obstacles=())
+    source = missing_source(spec.dataset.source, home)
+    obstacles = (*unsupported(spec), *([source] if source else []))
+    return Checked(file=path, spec=spec, faults=(), obstacles=obstacles)
 
 
 def show_checked(console: Console, checked: Sequence[Checked]) -> None:
     """Print a block a file."""
     for one in checked:
-        console.print(_headline(one))
-        for fault in (*one.faults, *one.unsupported):
-            console.print(
+        say(console, _headline(one))
+        for fault in (*one.faults, *one.obstacles):
+            say(
+                console,
                 Text.assemble(
                     "  - ",
                     (fault.path, "bold"),
                     f": {fault.problem}" + (f" ({fault.hint})" if fault.hint else ""),
-                )
+                ),
             )
 
 
 def list_rows(registry: SpecRegistry) -> list[JsonObject]:
     """Return key, study and size of every registered spec; one this version cannot read says why."""
-    return [_list_row(registry, key) for key in registry.keys()]
+    keys = registry.keys()
+    return [_list_row(registry, key) for key in keys]
 
 
 def show_listed(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the registry as a table."""
     if not rows:
-        console.print("no spec is registered. Register one: alphaswarm spec register FILE")
+        say(console, "no spec is registered. Register one: alphaswarm spec register FILE")
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("key", "study", "source", "folds", "seeds", "about"):
@@ -130,11 +136,10 @@ def show_changes(
     console: Console, old: ResearchSpec, new: ResearchSpec, rows: Sequence[Change]
 ) -> None:
     """Print one line a field: path, old → new."""
-    console.print(
-        f"{old.key} → {new.key}" if rows else f"{old.key} and {new.key}: the same content"
-    )
+    say(console, f"{old.key} → {new.key}" if rows else f"{old.key} and {new.key}: the same content")
     for row in rows:
-        console.print(
+        say(
+            console,
             Text.assemble(
                 "  ",
                 (row.path, "bold"),
@@ -142,7 +147,7 @@ def show_changes(
                 (_shown(row.old), "red"),
                 " → ",
                 (_shown(row.new), "green"),
-            )
+            ),
         )
 
 
@@ -150,17 +155,17 @@ def _headline(one: Checked) -> Text:
     if one.spec is None:
         many = "1 fault" if len(one.faults) == 1 else f"{len(one.faults)} faults"
         return Text.assemble((f"{one.file}", "bold"), ": ", (many, "bold red"))
-    if one.unsupported:
+    if one.obstacles:
         return Text.assemble(
             (f"{one.file}", "bold"),
             ": ",
-            ("valid, but this version cannot run it", "bold yellow"),
+            ("valid, but it cannot be run here", "bold yellow"),
             f"  {one.spec.key}",
         )
     spec = one.spec
-    size = f"{len(spec.folds)} folds × {len(spec.seeds)} seeds × {spec.training.total_timesteps:,} steps, bars of {spec.dataset.source!r}"
+    steps = f"{len(spec.folds)} folds × {len(spec.seeds)} seeds × {spec.training.total_timesteps:,} steps"
     return Text.assemble(
-        (f"{one.file}", "bold"), ": ", ("valid", "bold green"), f"  {spec.key}  {size}"
+        (f"{one.file}", "bold"), ": ", ("valid", "bold green"), f"  {spec.key}  {steps}"
     )
 
 

@@ -69,7 +69,8 @@ class Standing:
 
 def standings(house: House) -> list[Standing]:
     """Return the standing of every registered spec; one that cannot be read or planned says why."""
-    return [_standing(house, key) for key in house.specs.keys()]
+    keys = house.specs.keys()
+    return [_standing(house, key) for key in keys]
 
 
 def standing_of(house: House, spec: ResearchSpec) -> Standing:
@@ -97,7 +98,8 @@ def standing_of(house: House, spec: ResearchSpec) -> Standing:
 
 def verdict_on(house: House, key: str) -> VerdictView | None:
     """Return the latest verdict on *key*, None if it was never judged or never registered."""
-    return house.verdict(key) if key in house.specs.keys() else None
+    registered = house.specs.keys()
+    return house.verdict(key) if key in registered else None
 
 
 def _standing(house: House, key: str) -> Standing:

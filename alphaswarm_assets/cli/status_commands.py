@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from alphaswarm_assets.cli.consoles import print_json, standard_error, standard_output
-from alphaswarm_assets.cli.errors import ExitCode
+from alphaswarm_assets.cli.consoles import print_json, say, standard_error, standard_output
+from alphaswarm_assets.cli.errors import ExitCode, finish
 from alphaswarm_assets.cli.options import JsonFlag, MaybeSpecArgument, SpecArgument
 from alphaswarm_assets.cli.place import place_of
 
@@ -23,10 +23,8 @@ def status(
 
     house = place_of(ctx).open()
     halts = house.halts.engaged()
-    if spec is None:
-        found = standings(house)
-    else:
-        found = [standing_of(house, find_spec(spec, lambda: house.specs))]
+    one = find_spec(spec, lambda: house.specs) if spec is not None else None
+    found = [standing_of(house, one)] if one is not None else standings(house)
     if as_json:
         print_json(status_json(house.home, found, halts))
     elif spec is None:
@@ -39,15 +37,10 @@ def verdict(ctx: typer.Context, spec: SpecArgument, *, as_json: JsonFlag = False
     """Show the latest verdict on the SPEC: the decision, each gate's evidence, the baselines; exit 1 if there is none.
 
     Example:  alphaswarm verdict my-spec.yaml
-
-    Raises
-    ------
-    typer.Exit
-        With 1 if the spec was never judged.
     """
     from alphaswarm_assets.cli.references import find_spec
     from alphaswarm_assets.cli.standing import verdict_on
-    from alphaswarm_assets.cli.verdict_view import verdict_json, verdict_view
+    from alphaswarm_assets.cli.verdict_view import show_verdict, verdict_json
 
     house = place_of(ctx).open()
     key = find_spec(spec, lambda: house.specs).key
@@ -55,7 +48,7 @@ def verdict(ctx: typer.Context, spec: SpecArgument, *, as_json: JsonFlag = False
     if as_json:
         print_json({"key": key, "verdict": verdict_json(view)})
     elif view is not None:
-        standard_output().print(verdict_view(view))
+        show_verdict(standard_output(), view)
     if view is None:
-        standard_error().print(f"{key} was never judged. Run it: alphaswarm run {spec}")
-        raise typer.Exit(ExitCode.FAILED)
+        say(standard_error(), f"{key} was never judged. Run it: alphaswarm run {spec}")
+        finish(ExitCode.FAILED)

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from alphaswarm_assets.cli.consoles import say
 from alphaswarm_assets.cli.halt_keys import EVERYTHING
 from alphaswarm_assets.cli.standing import Standing
 from alphaswarm_assets.cli.words import DECISION_STYLES, STATE_STYLES
@@ -21,7 +22,7 @@ def show_overview(
 ) -> None:
     """Print one row a spec, then what runs, then what is halted."""
     if not standings:
-        console.print("no spec is registered. Run one: alphaswarm run FILE")
+        say(console, "no spec is registered. Run one: alphaswarm run FILE")
     else:
         console.print(_overview(standings))
     for standing in standings:
@@ -31,7 +32,7 @@ def show_overview(
 
 def show_one(console: Console, standing: Standing, halts: Mapping[str, str]) -> None:
     """Print every cell of one spec, how far its running seeds are, and what halts it."""
-    console.print(Text.assemble((standing.key, "bold"), "  ", _decision(standing)))
+    say(console, Text.assemble((standing.key, "bold"), "  ", _decision(standing)))
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("stage", "cell", "state", "why"):
         table.add_column(name, overflow="fold")
@@ -58,8 +59,9 @@ def show_progress(console: Console, progress: Mapping[str, Progress]) -> None:
     for topic, at in progress.items():
         key = topic.split("/")[0]
         share = at.step / at.total if at.total else 0.0
-        console.print(
-            f"running {key}  {at.label}  {at.step:,} / {at.total:,} steps ({share:.0%}), reported at {at.at}"
+        say(
+            console,
+            f"running {key}  {at.label}  {at.step:,} / {at.total:,} steps ({share:.0%}), reported at {at.at}",
         )
 
 
@@ -67,12 +69,13 @@ def show_halts(console: Console, halts: Mapping[str, str]) -> None:
     """Print what is halted, and how it is let go."""
     for key, reason in halts.items():
         what, how = ("everything", "--all") if key == EVERYTHING else (key, key)
-        console.print(
+        say(
+            console,
             Text.assemble(
                 ("halted ", "bold red"),
                 (what, "bold"),
                 f": {reason}. Let it go: alphaswarm resume {how}",
-            )
+            ),
         )
 
 

@@ -32,7 +32,6 @@ class Run:
     """Error text by name of the cells that failed."""
     run_ids: dict[str, str] = field(default_factory=dict[str, str])
     """Run of the orchestrator by name of the cells it made or failed to make."""
-    interrupted: bool = False
     _training_s: float = 0.0
 
     def take(self, event: DriveEvent, *, now_s: float) -> None:
@@ -48,14 +47,11 @@ class Run:
         self.running = None
         if event.result is not None:
             self.run_ids[name] = event.result.run_id
-        match event.kind:
-            case "made":
-                self.took_s[name] = took_s
-            case "failed":
-                error = event.result.error if event.result is not None else None
-                self.failed[name] = error or "no reason was recorded"
-            case "interrupted":
-                self.interrupted = True
+        if event.kind == "made":
+            self.took_s[name] = took_s
+        elif event.kind == "failed":
+            error = event.result.error if event.result is not None else None
+            self.failed[name] = error or "no reason was recorded"
 
     def state(self, planned: Planned) -> str:
         """Return what became of a cell, in a word: current, made, running, failed, to make, waiting, not due."""

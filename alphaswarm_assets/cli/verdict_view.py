@@ -5,33 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from alphaswarm_assets.cli.consoles import say
 from alphaswarm_assets.cli.words import DECISION_STYLES, metric, quantity, rule
 from alphaswarm_assets.drive.verdicts import VerdictView
 
 
-def verdict_view(verdict: VerdictView) -> RenderableType:
-    """Return the whole verdict."""
-    decision = Text.assemble(
-        (verdict.decision, DECISION_STYLES.get(verdict.decision, "bold")), f"  {verdict.key}"
-    )
-    parts: list[RenderableType] = [decision, *(Text(f"  - {reason}") for reason in verdict.reasons)]
-    if verdict.outcomes:
-        parts += ["", gate_table(verdict)]
-    if verdict.metrics:
-        parts += ["", metric_table(verdict)]
-    parts += ["", Text(f"verdict {verdict.digest}", style="dim")]
+def show_verdict(console: Console, verdict: VerdictView) -> None:
+    """Print the whole verdict."""
+    style = DECISION_STYLES.get(verdict.decision, "bold")
+    say(console, Text.assemble((verdict.decision, style), f"  {verdict.key}"))
+    for reason in verdict.reasons:
+        say(console, f"  - {reason}")
+    for table in (gate_table(verdict), metric_table(verdict)):
+        if table.row_count:
+            console.print()
+            console.print(table)
+    console.print()
+    say(console, Text(f"verdict {verdict.digest}", style="dim"))
     if not verdict.current:
-        parts.append(
-            Text(
-                "It is not current: what it was judged on has changed since. Run the spec again.",
-                style="yellow",
-            )
-        )
-    return Group(*parts)
+        why = "It is not current: what it was judged on has changed since. Run the spec again."
+        say(console, Text(why, style="yellow"))
 
 
 def gate_table(verdict: VerdictView) -> Table:

@@ -28,7 +28,7 @@ _SYMBOLS: Final = {">=": "≥", "<=": "≤"}
 
 def duration(seconds: float) -> str:
     """Return *seconds* as ``0.4 s``, ``42 s``, ``1 min 20 s`` or ``2 h 5 min``."""
-    if seconds < 10:  # noqa: PLR2004 -- below ten a tenth can be seen
+    if seconds < 10:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:

@@ -39,7 +39,7 @@ def _parent(
         raise MissingArtifactError(
             f"{asset} for {name!r} was never made. Materialise {asset!r} for partition {name!r} first."
         )
-    found, _ = tables.table_pin(runtime.bench.artifacts.get(pin.digest))
+    found, _ = tables.table_pin(runtime.bench.artifacts, pin.digest)
     return pin, found
 
 
@@ -193,7 +193,9 @@ def research_dataset(
             specs=specs,
             artifacts=runtime.bench.artifacts,
         )
-        gold, source = tables.table_pin(runtime.bench.artifacts.get(making.digest("gold_features")))
+        gold, source = tables.table_pin(
+            runtime.bench.artifacts, making.digest("gold_features")
+        )
         lake.protect(gold, tag=f"dataset-{making.spec.key}-{gold.content_digest[:12]}")
         run = runtime.context(context.run_id, code_version("research_dataset"))
         digest = runtime.collect(

@@ -32,7 +32,7 @@ ROOTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
             "alphaswarm_assets.specs.dataset",
         ),
         "research_dataset": (
-            "alphaswarm_assets.markets.dataset",
+            "alphaswarm_assets.runtime.collecting",
             "alphaswarm_assets.specs.dataset",
         ),
         "trained_checkpoint": ("alphaswarm_assets.runtime.training",),

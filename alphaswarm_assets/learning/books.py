@@ -83,6 +83,7 @@ class Books:
         self._held, self._change, self._factor = np.zeros((e, n)), np.zeros((e, n)), np.ones((e, n))
         self._total, self._night, self._day, self._net = np.ones(e), np.ones(e), np.ones(e), np.ones(e)
         self._left = np.ones(e)
+        self._largest_total = 0.0
 
     def flatten(self, which: BoolArray | slice = slice(None)) -> None:
         """Start the chosen portfolios again: all cash, equity 1."""
@@ -110,7 +111,7 @@ class Books:
         self._check(targets)
         following = bar + 1
         self._sleep(following)
-        if keep is None and self._tape.unmasked.take(bar).all():
+        if keep is None and np.logical_and.reduce(self._tape.unmasked.take(bar)):
             self._fill_all(targets)
         else:
             self._fill_some(bar, targets, keep)
@@ -120,8 +121,9 @@ class Books:
         if targets.shape != self.weights.shape:
             raise InvalidInputError(f"target weights must have shape {self.weights.shape}, was {targets.shape}")
         np.add.reduce(targets, axis=1, out=self._total)
+        self._largest_total = float(np.maximum.reduce(self._total))
         # A NaN fails both comparisons.
-        if targets.min() >= 0.0 and self._total.max() <= 1.0 + SUM_TOLERANCE:
+        if np.minimum.reduce(targets, axis=None) >= 0.0 and self._largest_total <= 1.0 + SUM_TOLERANCE:
             return
         bad = ~(targets >= 0.0) | ~np.isfinite(targets)
         if bad.any():
@@ -146,7 +148,7 @@ class Books:
 
     def _fill_all(self, targets: Float64Array) -> None:
         np.copyto(self.filled, targets)
-        if self._total.max() > 1.0:
+        if self._largest_total > 1.0:
             self.filled /= np.maximum(self._total, 1.0)[:, None]
             np.add.reduce(self.filled, axis=1, out=self._total)
         np.subtract(1.0, self._total, out=self.cash)

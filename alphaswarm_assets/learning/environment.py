@@ -175,7 +175,7 @@ class PortfolioVectorEnv:
             If a weight is not finite or negative, a row adds up to more than 1, or the episodes are over.
         """
         result, books = self._result, self.books
-        if self._random is None and result.done.any():
+        if self._random is None and np.logical_or.reduce(result.done):
             raise InvalidInputError("the episodes are over: call reset before the next step")
         books.trade(self.bar, weights, keep)
         self.bar += 1
@@ -191,7 +191,7 @@ class PortfolioVectorEnv:
             np.logical_or(result.done, result.terminated, out=result.done)
         self._observe()
         result.final_observation = self._none_done
-        if result.done.any():
+        if np.logical_or.reduce(result.done):
             result.final_observation = result.observation[result.done]
             if self._random is not None:
                 self._restart(self._random, result.done)

@@ -31,14 +31,14 @@ class Coefficients:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Minibatch:
-    """B samples of a rollout."""
+    """B samples of a rollout; all but the observations are columns."""
 
     observation: torch.Tensor
     """(B, D)."""
     logits: Float32Array
-    """(B, A) the action that was drawn."""
+    """(A, B) the action that was drawn."""
     mask: Float32Array
-    """(B, A) 1 for cash and for each symbol that was known, else 0: a masked logit changed nothing, so it is no
+    """(A, B) 1 for cash and for each symbol that was known, else 0: a masked logit changed nothing, so it is no
     part of the action's probability."""
     log_prob: Float32Array
     """(B,) of the drawn action then, without the constant of the Gaussian."""
@@ -60,8 +60,12 @@ class Measures:
 
 
 def masked_log_prob(noise: Float32Array, log_std: Float32Array, mask: Float32Array) -> Float32Array:
-    """Return the log density (B,) of actions *noise* (B, A) deviations off their mean, without the constant."""
-    return np.add.reduce(mask * (np.float32(-0.5) * noise * noise - log_std), axis=1)
+    """Return the log density (B,) of actions *noise* (A, B) deviations off their mean, without the constant."""
+    density = noise * noise
+    density *= np.float32(-0.5)
+    density -= log_std[:, None]
+    density *= mask
+    return np.add.reduce(density, axis=0)
 
 
 class Objective:
@@ -86,22 +90,26 @@ class Objective:
         d_log_std: Float32Array,
         d_value: Float32Array,
     ) -> None:
-        """Write the loss's gradient with respect to mean (B, A), log_std (A,) and value (B, 1)."""
-        n = np.float32(len(mean))
+        """Write the loss's gradient with respect to mean (A, B), log_std (A,) and value (1, B)."""
+        n = np.float32(len(batch.target))
         low, high = np.float32(1.0 - self._c.clip_range), np.float32(1.0 + self._c.clip_range)
         advantage = standardise(batch.advantage)
-        deviation = np.exp(-log_std)
-        noise = (batch.logits - mean) * deviation
+        precision = np.exp(-log_std)[:, None]
+        noise = batch.logits - mean
+        noise *= precision
         ratio = np.exp(masked_log_prob(noise, log_std, batch.mask) - batch.log_prob)
         # Where the clipped branch is the smaller one it is a constant, and nothing flows.
         flows = np.where(advantage > 0.0, ratio <= high, ratio >= low)
-        d_log_prob = (advantage * ratio) * flows / -n
-        pull = (d_log_prob[:, None] * batch.mask) * noise
-        np.multiply(pull, deviation, out=d_mean)
+        ratio *= advantage
+        ratio *= flows
+        ratio /= -n
+        pull = ratio * batch.mask
         pull *= noise
-        pull -= (d_log_prob[:, None] + np.float32(self._c.entropy_coef) / n) * batch.mask
-        np.add.reduce(pull, axis=0, out=d_log_std)
-        np.subtract(value[:, 0], batch.target, out=d_value[:, 0])
+        np.multiply(pull, precision, out=d_mean)
+        pull *= noise
+        pull -= (ratio + np.float32(self._c.entropy_coef) / n) * batch.mask
+        np.add.reduce(pull, axis=1, out=d_log_std)
+        np.subtract(value[0], batch.target, out=d_value[0])
         d_value *= np.float32(2.0 * self._c.value_coef) / n
 
     def measure(
@@ -109,12 +117,12 @@ class Objective:
     ) -> Measures:
         """Return the parts of the loss, in float64."""
         advantage = standardise(batch.advantage).astype(np.float64)
-        noise = (batch.logits - mean) * np.exp(-log_std)
+        noise = (batch.logits - mean) * np.exp(-log_std)[:, None]
         log_ratio = (masked_log_prob(noise, log_std, batch.mask) - batch.log_prob).astype(np.float64)
         ratio = np.exp(log_ratio)
         clipped = np.clip(ratio, 1.0 - self._c.clip_range, 1.0 + self._c.clip_range)
-        miss = value[:, 0].astype(np.float64) - batch.target
-        entropy = (batch.mask * (log_std.astype(np.float64) + ENTROPY_CONSTANT)).sum(axis=1)
+        miss = value[0].astype(np.float64) - batch.target
+        entropy = (batch.mask * (log_std.astype(np.float64) + ENTROPY_CONSTANT)[:, None]).sum(axis=0)
         return Measures(
             policy_loss=-float(np.minimum(ratio * advantage, clipped * advantage).mean()),
             value_loss=float((miss * miss).mean()),

@@ -25,12 +25,12 @@ HEAD_GAINS = {ACTOR: 0.01, CRITIC: 0.01}
 def parameter_shapes(
     n_inputs: int, hidden_sizes: Sequence[int], n_symbols: int
 ) -> dict[str, tuple[int, ...]]:
-    """Return the shape of every parameter by name, in storage order; a weight is (inputs, outputs)."""
+    """Return the shape of every parameter by name, in storage order; a weight is (outputs, inputs)."""
     shapes: dict[str, tuple[int, ...]] = {}
     for network, n_outputs in ((ACTOR, n_symbols + 1), (CRITIC, 1)):
         widths = (n_inputs, *hidden_sizes, n_outputs)
         for i, (a, b) in enumerate(zip(widths, widths[1:], strict=False)):
-            shapes[f"{network}.{i}.weight"] = (a, b)
+            shapes[f"{network}.{i}.weight"] = (b, a)
             shapes[f"{network}.{i}.bias"] = (b,)
     shapes[LOG_STD] = (n_symbols + 1,)
     return shapes
@@ -76,8 +76,8 @@ def weights_from_logits(logits: Float64Array | Float32Array, known: BoolArray) -
     (E, N) float64
         Exactly 0 where a symbol is not known; what is missing from 1 is cash.
     """
-    masked = logits.astype(np.float64)
-    masked[:, :-1][~known] = -np.inf
+    masked = np.array(logits, dtype=np.float64, order="C")
+    np.copyto(masked[:, :-1], -np.inf, where=~known)
     masked -= np.maximum.reduce(masked, axis=1)[:, None]
     np.exp(masked, out=masked)
     masked /= np.add.reduce(masked, axis=1)[:, None]
@@ -90,8 +90,8 @@ def act_mean(parameters: Mapping[str, Float32Array], observation: Float32Array) 
     x = observation.astype(np.float64)
     for i in range(depth):
         weight = parameters[f"{ACTOR}.{i}.weight"].astype(np.float64)
-        # A plain sum in the order of the inputs: a matrix product's bits depend on its shape and its library.
-        x = np.add.reduce(x[:, :, None] * weight, axis=1) + parameters[f"{ACTOR}.{i}.bias"]
+        # Plain sums, row by row: the bits of a matrix product depend on its shape and its library.
+        x = np.add.reduce(x[:, None, :] * weight, axis=2) + parameters[f"{ACTOR}.{i}.bias"]
         if i < depth - 1:
             np.tanh(x, out=x)
     return x

@@ -215,7 +215,7 @@ class Learner:
         with one_thread(), np.errstate(all="ignore"):
             self._rollouts.collect(self._network, self._streams["noise"], self._returns)
             for _ in range(self._training.n_epochs):
-                self._rollouts.shuffle(self._streams["minibatches"])
+                self._rollouts.deal(self._streams["minibatches"])
                 for batch in self._rollouts.minibatches:
                     self._learn(batch, number, measures if logged else None)
         self.n_updates = number

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 import torch  # noqa: TID253 -- only learning's trainer imports this module
 
@@ -39,73 +37,83 @@ class EpisodeReturns:
 
 
 class Rollouts:
-    """Preallocated rows, one a sample: observation, action, mask, log probability, advantage, value target.
+    """Preallocated samples: observations as rows, everything else as columns, cut into minibatches once.
 
     Parameters
     ----------
     env : PortfolioVectorEnv
         Restarting itself.
     n_steps, batch_size : int
-        T, and the rows of a minibatch; the last one of an epoch takes what is left.
+        T, and the samples of a minibatch; the last one of an epoch takes what is left.
     gamma, lam : float
         Discount, and lambda of the advantages.
+
+    Attributes
+    ----------
+    minibatches : list of Minibatch
+        Views of the samples as they were last dealt.
+    value, target : (T, E) float64
+        What the critic said, and what it should have said.
     """
 
     def __init__(
         self, *, env: PortfolioVectorEnv, n_steps: int, batch_size: int, gamma: float, lam: float
     ) -> None:
-        """Lay out the rows and cut the views once."""
+        """Lay out the samples and cut the views."""
         t, e, d, a = n_steps, env.n_envs, env.observation_size, env.n_symbols + 1
-        self._env, self._gamma, self._lam = env, gamma, lam
-        self._shape = (t, e)
-        self._columns = {
-            "observation": slice(0, d),
-            "logits": slice(d, d + a),
-            "known": slice(d + a, d + 2 * a - 1),
-            "mask": slice(d + a, d + 2 * a),
-        }
-        self._rows = torch.zeros(t * e, d + 2 * a + 3)
-        self._shuffled = torch.zeros_like(self._rows)
-        self._rows_np: Float32Array = self._rows.numpy()
-        self._rows_np[:, d + 2 * a - 1] = 1.0  # cash can always be held
-        self._steps = self._rows_np.reshape(t, e, -1)
-        self._observations = self._rows[:, :d]
-        self._step_observations = [self._rows[i * e : (i + 1) * e, :d] for i in range(t)]
+        n = t * e
+        self._env, self._gamma, self._lam, self._shape = env, gamma, lam, (t, e)
+        self._observations, self._dealt_observations = torch.zeros(n, d), torch.zeros(n, d)
+        self._columns: Float32Array = np.zeros((2 * a + 3, n), dtype=np.float32)
+        self._dealt: Float32Array = np.zeros_like(self._columns)
+        self._columns[2 * a - 1] = 1.0  # cash can always be held
+        self._logits, self._mask = self._columns[:a], self._columns[a : 2 * a]
+        self._log_prob, self._advantage, self._target = self._columns[2 * a :]
+        self._step_observations = list(self._observations.split(e))
         self._last = torch.zeros(e, d)
         self._reward = np.zeros((t, e))
         self._done, self._terminated = np.zeros((t, e), dtype=np.bool_), np.zeros((t, e), dtype=np.bool_)
         self.minibatches = [
-            self._minibatch(slice(i, min(i + batch_size, t * e))) for i in range(0, t * e, batch_size)
+            Minibatch(
+                observation=self._dealt_observations[start : start + batch_size],
+                logits=self._dealt[:a, start : start + batch_size],
+                mask=self._dealt[a : 2 * a, start : start + batch_size],
+                log_prob=self._dealt[2 * a, start : start + batch_size],
+                advantage=self._dealt[2 * a + 1, start : start + batch_size],
+                target=self._dealt[2 * a + 2, start : start + batch_size],
+            )
+            for start in range(0, n, batch_size)
         ]
         self.value: Float64Array = np.zeros((t, e))
         self.target: Float64Array = np.zeros((t, e))
 
     def collect(self, network: Network, noise: np.random.Generator, returns: EpisodeReturns) -> None:
         """Act T steps, adding Gaussian *noise* to the mean logits, and work out advantages and value targets."""
-        env, steps, columns = self._env, self._steps, self._columns
-        deviation = np.exp(network.log_std)
-        drawn = noise.standard_normal((*self._shape, env.n_symbols + 1), dtype=np.float32)
+        env, (n_steps, n_envs) = self._env, self._shape
+        shape = (env.n_symbols + 1, n_steps, n_envs)
+        drawn = noise.standard_normal(shape, dtype=np.float32)
+        shift = drawn * np.exp(network.log_std)[:, None, None]
+        logits, mask = self._logits.reshape(shape), self._mask.reshape(shape)
+        observations = [o.numpy() for o in self._step_observations]
         ends: list[tuple[int, BoolArray, Float32Array]] = []
         for t, observation in enumerate(self._step_observations):
-            row, known = steps[t], env.known()
-            row[:, columns["observation"]] = env.observation
-            row[:, columns["known"]] = known
-            logits = network.actor.forward(observation) + deviation * drawn[t]
-            row[:, columns["logits"]] = logits
-            result = env.step(weights_from_logits(logits, known))
+            known = env.known()
+            np.copyto(observations[t], env.observation)
+            mask[:-1, t] = known.T
+            action = np.add(network.actor.forward(observation), shift[:, t], out=logits[:, t])
+            result = env.step(weights_from_logits(action.T, known))
             self._reward[t], self._done[t], self._terminated[t] = result.reward, result.done, result.terminated
             if n_done := len(result.final_observation):
                 ends.append((t, result.done.copy(), result.final_observation))
             returns.add(result.reward, result.done, n_done)
-        steps[:, :, -3] = masked_log_prob(
-            drawn.reshape(len(self._rows), -1), network.log_std, self._rows_np[:, columns["mask"]]
-        ).reshape(self._shape)
+        self._log_prob[:] = masked_log_prob(drawn.reshape(self._mask.shape), network.log_std, self._mask)
         self._estimate(network, ends)
 
-    def shuffle(self, random: np.random.Generator) -> None:
-        """Deal the rows to the minibatches anew."""
-        order = random.permutation(len(self._rows))
-        np.take(self._rows_np, order, axis=0, out=self._shuffled.numpy(), mode="clip")
+    def deal(self, random: np.random.Generator) -> None:
+        """Deal the samples to the minibatches anew."""
+        order = random.permutation(len(self._observations))
+        np.take(self._observations.numpy(), order, axis=0, out=self._dealt_observations.numpy(), mode="clip")
+        np.take(self._columns, order, axis=1, out=self._dealt, mode="clip")
 
     def explained_variance(self) -> float | None:
         """Return the share of the value targets' variance that the values had explained, None if there is none."""
@@ -130,21 +138,10 @@ class Rollouts:
             lam=self._lam,
         )
         np.add(advantage, self.value, out=self.target)
-        self._steps[:, :, -2] = advantage
-        self._steps[:, :, -1] = self.target
+        self._advantage[:] = advantage.ravel()
+        self._target[:] = self.target.ravel()
 
     def _value_of(self, network: Network, observation: Float32Array) -> Float32Array:
         n = len(observation)
         self._last.numpy()[:n] = observation
-        return network.critic.forward(self._last)[:n, 0]
-
-    def _minibatch(self, rows: slice) -> Minibatch:
-        view = cast("Float32Array", self._shuffled.numpy()[rows])
-        return Minibatch(
-            observation=self._shuffled[rows, self._columns["observation"]],
-            logits=view[:, self._columns["logits"]],
-            mask=view[:, self._columns["mask"]],
-            log_prob=view[:, -3],
-            advantage=view[:, -2],
-            target=view[:, -1],
-        )
+        return network.critic.forward(self._last)[0, :n]

@@ -190,8 +190,8 @@ def _require_something_to_learn(panel: Panel, walk: Walk) -> None:
         if known.sum() < MIN_BLOCK_BARS:
             raise MarketDataError(
                 f"fold {fold.name} trains on {len(fold.train)} bars, and in {int(known.sum())} of them a symbol has "
-                f"all its features; at least {MIN_BLOCK_BARS} are needed. Move dataset.start to where the "
-                "symbols have their look-back behind them, lower walk_forward.n_blocks, or choose shorter dataset.features."
+                f"all its features; at least {MIN_BLOCK_BARS} are needed. Move dataset.start to where the symbols "
+                "have their look-back behind them, lower walk_forward.n_blocks, or choose shorter dataset.features."
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from alphaswarm_assets.errors import InvalidInputError
-from alphaswarm_assets.ports import TablePin
+from alphaswarm_assets.ports import Artifacts, TablePin
 from alphaswarm_assets.records.canonical import JsonObject
 from alphaswarm_assets.records.manifest import Artifact, pack
 
@@ -43,21 +43,24 @@ def table_artifact(
     )
 
 
-def table_pin(artifact: Artifact) -> tuple[TablePin, str]:
-    """Return the pin and the source that a table *artifact* stands for.
+def table_pin(artifacts: Artifacts, digest: str) -> tuple[TablePin, str]:
+    """Return the pin and the source that the table artifact *digest* stands for.
+
+    Equal rows that were written again, after a lake was lost, have a new snapshot: the newest envelope names it.
 
     Raises
     ------
     InvalidInputError
         If the artifact is of another kind.
     """
-    if artifact.content.kind != "table":
-        raise InvalidInputError(f"expected a table artifact, was {artifact.content.kind!r}")
-    facts = artifact.content.facts
+    content = artifacts.manifest(digest)
+    if content.kind != "table":
+        raise InvalidInputError(f"expected a table artifact, was {content.kind!r}")
+    envelope = max(artifacts.envelopes(digest), key=lambda e: cast("str", e["made_at"]))
     pin = TablePin(
-        table=cast("str", facts["table"]),
-        snapshot_id=int(cast("str", artifact.envelope["snapshot_id"])),
-        content_digest=cast("str", facts["content_digest"]),
-        n_rows=cast("int", facts["n_rows"]),
+        table=cast("str", content.facts["table"]),
+        snapshot_id=int(cast("str", envelope["snapshot_id"])),
+        content_digest=cast("str", content.facts["content_digest"]),
+        n_rows=cast("int", content.facts["n_rows"]),
     )
-    return pin, cast("str", facts["source"])
+    return pin, cast("str", content.facts["source"])

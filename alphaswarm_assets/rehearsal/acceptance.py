@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from alphaswarm_assets.gates.outcome import Comparator, Outcome, Status, clears
 from alphaswarm_assets.rehearsal.session import Session
@@ -10,10 +12,8 @@ from alphaswarm_assets.specs.paper import PaperSpec
 from alphaswarm_assets.statistics.performance import max_drawdown, total_return
 from alphaswarm_assets.statistics.undefined import Measured, Undefined
 
-NO_EPISODE = "no episode was played"
-
-SCOPE = "session"
-"""What every criterion looks at."""
+NO_EPISODE: Final = Undefined("no episode was played")
+"""A session that was stopped before its first step has shown nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,7 +21,7 @@ class Acceptance:
     """What the criteria found."""
 
     criteria: tuple[Outcome, ...]
-    """Those that always hold, then those the spec configures, in its order."""
+    """Those that always hold, then those the spec configures."""
 
     @property
     def passed(self) -> bool:
@@ -39,11 +39,14 @@ class Acceptance:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Criterion:
+class Criterion:
+    """Something a session must show."""
+
     check: str
+    """The spec's key, or the property that must hold."""
     comparator: Comparator
-    threshold: float
     unit: str
+    measure: Callable[[Session], Measured]
 
 
 def accept(session: Session, paper: PaperSpec) -> Acceptance:
@@ -62,44 +65,86 @@ def accept(session: Session, paper: PaperSpec) -> Acceptance:
         A session without an episode, a counter that no gateway kept and a rate over no orders are missing evidence,
         which does not pass.
     """
-    criteria = [_no_rollback(session), _not_halted(session)]
-    if paper.max_hard_breaches is not None:
-        criterion = _Criterion(
-            check="max_hard_breaches",
-            comparator="<=",
-            threshold=paper.max_hard_breaches,
-            unit="breaches",
-        )
-        criteria.append(_judge(criterion, _count(session), session))
-    if paper.max_reject_rate is not None:
-        criterion = _Criterion(
-            check="max_reject_rate",
-            comparator="<=",
-            threshold=paper.max_reject_rate,
-            unit="fraction of orders",
-        )
-        criteria.append(_judge(criterion, reject_rate(session), session))
-    if paper.min_total_return is not None:
-        criterion = _Criterion(
-            check="min_total_return",
-            comparator=">=",
-            threshold=paper.min_total_return,
-            unit="fraction",
-        )
-        criteria.append(_judge(criterion, _measure_return(session), session))
-    if paper.max_drawdown is not None:
-        criterion = _Criterion(
-            check="max_drawdown", comparator="<=", threshold=paper.max_drawdown, unit="fraction"
-        )
-        criteria.append(_judge(criterion, _measure_drawdown(session), session))
-    return Acceptance(criteria=tuple(criteria))
+    asked = [(criterion, 0.0) for criterion in ALWAYS]
+    for criterion in CONFIGURED:
+        threshold: float | None = getattr(paper, criterion.check)
+        if threshold is not None:
+            asked.append((criterion, threshold))
+    return Acceptance(criteria=tuple(_judge(each, least, session) for each, least in asked))
 
 
 def reject_rate(session: Session) -> Measured:
-    """Return the share of the session's orders that were rejected, or why there is none."""
+    """Return the rejected share of the session's orders, or why there is none."""
     counters = session.counters
     if counters.pretrade_reject_count is None or counters.order_submit_count is None:
-        return Undefined("the desk counts no orders or no rejects")
+        return Undefined("the desk does not count its orders and its rejects")
     if counters.order_submit_count == 0:
         return Undefined("no order was submitted")
     return counters.pretrade_reject_count / counters.order_submit_count
+
+
+def _judge(criterion: Criterion, threshold: float, session: Session) -> Outcome:
+    value = criterion.measure(session)
+    observed = None if isinstance(value, Undefined) else value
+    status: Status = "pass"
+    reason = None
+    if isinstance(value, Undefined):
+        status, reason = "missing_evidence", value.reason
+    elif not clears(value, criterion.comparator, threshold):
+        status, reason = "threshold_failed", f"{criterion.check} was {value!r}"
+        if criterion.check in STOPPED:
+            reason = STOPPED[criterion.check]
+    elif not session.episodes:
+        status, reason = "missing_evidence", NO_EPISODE.reason
+    return Outcome(
+        check=criterion.check,
+        scope="session",
+        observed=observed,
+        comparator=criterion.comparator,
+        threshold=threshold,
+        status=status,
+        reason=reason,
+        unit=criterion.unit,
+    )
+
+
+def _count_rollbacks(session: Session) -> Measured:
+    return len(session.rollback_events)
+
+
+def _count_halts(session: Session) -> Measured:
+    return int(session.status == "halted")
+
+
+def _count_breaches(session: Session) -> Measured:
+    count = session.counters.hard_breach_count
+    return Undefined("the desk does not count hard breaches") if count is None else count
+
+
+def _measure_return(session: Session) -> Measured:
+    return total_return(session.returns) if session.episodes else NO_EPISODE
+
+
+def _measure_drawdown(session: Session) -> Measured:
+    return max_drawdown(session.returns) if session.episodes else NO_EPISODE
+
+
+STOPPED: Final = {
+    "no_rollback": "the session fired a rollback trigger",
+    "not_halted": "the session was halted",
+}
+"""Why a criterion that always holds does not."""
+
+ALWAYS: Final = (
+    Criterion(check="no_rollback", comparator="<=", unit="rollbacks", measure=_count_rollbacks),
+    Criterion(check="not_halted", comparator="<=", unit="halts", measure=_count_halts),
+)
+"""Criteria that no spec can leave out; their threshold is zero."""
+
+CONFIGURED: Final = (
+    Criterion(check="max_hard_breaches", comparator="<=", unit="breaches", measure=_count_breaches),
+    Criterion(check="max_reject_rate", comparator="<=", unit="fraction", measure=reject_rate),
+    Criterion(check="min_total_return", comparator=">=", unit="fraction", measure=_measure_return),
+    Criterion(check="max_drawdown", comparator="<=", unit="fraction", measure=_measure_drawdown),
+)
+"""Criteria under the names their thresholds have in ``paper``."""

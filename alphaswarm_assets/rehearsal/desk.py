@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
-
-import numpy as np
+from typing import Final, Protocol, SupportsIndex
 
 from alphaswarm_assets.errors import InvalidInputError
 
@@ -73,11 +72,12 @@ def total(counters: tuple[Counters, ...]) -> Counters:
 def _count(value: object, name: str, index: int) -> int | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | np.int64) or value < 0:
+    count = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else value
+    if operator.index(count) < 0:
         raise InvalidInputError(
             f"{name} must be an integer >= 0 or None, was {value!r} after episode {index}"
         )
-    return int(value)
+    return operator.index(count)
 
 
 def _sum(values: list[int | None]) -> int | None:

@@ -62,12 +62,20 @@ def validate_spec(raw: Mapping[str, object], *, source: str) -> ResearchSpec:
     try:
         spec = ResearchSpec.model_validate_json(json.dumps(value))
     except ValidationError as error:
-        found = (_fault(cast("Mapping[str, Any]", item)) for item in error.errors())
+        items = cast("list[Mapping[str, Any]]", error.errors())
+        found = [_fault(item) for item in items if not _is_echo(item, items)]
         faults += [fault for fault in found if fault.path not in unreadable]
     else:
         if not faults:
             return spec
     raise InvalidSpecError(source, sorted(faults, key=lambda fault: fault.path))
+
+
+def _is_echo(item: Mapping[str, Any], items: list[Mapping[str, Any]]) -> bool:
+    # A list whose every item is at fault is also reported as too short: "0 items after validation".
+    depth = len(item["loc"])
+    below = (other for other in items if len(other["loc"]) > depth)
+    return item["type"] == "too_short" and any(o["loc"][:depth] == item["loc"] for o in below)
 
 
 def _fault(item: Mapping[str, Any]) -> Fault:

@@ -170,13 +170,15 @@ def main() -> None:
     hyper = {name: job[name] for name in ("n_steps", "batch_size", "n_epochs")}
     model = PPO("MlpPolicy", env, seed=1, device="cpu", policy_kwargs={"net_arch": [64, 64]}, **hyper)
     per_update = job["n_envs"] * job["n_steps"]
-    model.learn(per_update)  # warm
     start = time.perf_counter()
-    model.learn(per_update * job["n_updates"], reset_num_timesteps=True)
+    model.learn(per_update)  # warm, and a guess at how many fill the time
+    n_updates = max(2, round(job["seconds"] / (time.perf_counter() - start)))
+    start = time.perf_counter()
+    model.learn(per_update * n_updates)
     seconds = time.perf_counter() - start
     json.dump(
         {
-            "steps_per_s": per_update * job["n_updates"] / seconds,
+            "steps_per_s": per_update * n_updates / seconds,
             "threads": torch.get_num_threads(),
             "stable_baselines3": stable_baselines3.__version__,
             "torch": torch.__version__,

@@ -15,6 +15,7 @@ from alphaswarm_resources.memo_fs import Drafts, Memos
 from alphaswarm_resources.object_folder import (
     ObjectFolder,
     Signature,
+    check_artifact,
     open_envelope,
     seal_envelope,
     write_object,
@@ -54,6 +55,7 @@ class FileArtifacts(Artifacts):
         StoreError
             If the store cannot be written; nothing half-written stays.
         """
+        check_artifact(artifact)
         with storing(_STORE, self._folder):
             if self.holds(artifact.digest) or not self._place(artifact):
                 self._add_envelope(artifact)

@@ -129,7 +129,7 @@ def _arrow() -> Any:
 
 def _checked(name: str, array: AnyArray) -> AnyArray:
     kind = _KINDS.get(array.dtype.kind)
-    exact = kind == "str" or array.dtype == kind
+    exact = array.dtype.kind == "U" or array.dtype == kind
     if array.ndim != 1 or kind is None or not exact:
         raise InvalidInputError(
             f"column {name!r} must be one-dimensional float64, int64, bool or str, "

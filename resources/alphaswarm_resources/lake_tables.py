@@ -104,7 +104,7 @@ def rows_at(table: Any, snapshot_id: int, source: str, description: str) -> Lake
 @contextmanager
 def leaving_nothing(table: Any) -> Generator[None]:
     """Remove the files of a write that ran out of space before its commit; the caller is the only writer."""
-    folder = Path(urlsplit(table.location()).path)
+    folder = Path(urlsplit(str(table.location())).path)
     location, before = table.metadata_location, set(folder.rglob("*"))
     try:
         yield

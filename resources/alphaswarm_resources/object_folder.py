@@ -120,15 +120,39 @@ class ObjectFolder:
         return StaleArtifactError(_changed(self.path / name, self.path, expected, found))
 
 
-def write_object(folder: Path, artifact: Artifact) -> None:
-    """Write *artifact* into the new *folder* and wait until every byte and name of it is on the disk.
+def check_name(name: str) -> None:
+    """Refuse a name that a stored file cannot have everywhere, or that would lead out of its folder.
 
     Raises
     ------
     InvalidInputError
-        If the payload is not what the manifest lists, or a file has a name it cannot have.
+        If *name* is not up to four parts of letters, digits and ``._=+-``, joined by slashes, none starting with a dot.
     """
-    _check(artifact)
+    if not _NAME.fullmatch(name):
+        raise InvalidInputError(
+            "the name of a stored file must be up to four parts of letters, digits and ._=+- joined by /, "
+            f"none starting with a dot, was {name!r}"
+        )
+
+
+def check_artifact(artifact: Artifact) -> None:
+    """Refuse an artifact whose payload is not what its manifest lists.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file is missing, is one too many or has another hash, or has a name it cannot have.
+    """
+    for name in artifact.payload:
+        check_name(name)
+    expected = dict(artifact.content.files)
+    found = {name: digest_bytes(data) for name, data in artifact.payload.items()}
+    if found != expected:
+        raise InvalidInputError(f"the payload must hold the files {expected!r}, was {found!r}")
+
+
+def write_object(folder: Path, artifact: Artifact) -> None:
+    """Write *artifact* into the new *folder* and wait until every byte and name of it is on the disk."""
     folder.mkdir()
     (folder / "files").mkdir()
     for name, data in artifact.payload.items():
@@ -166,20 +190,6 @@ def open_envelope(path: Path) -> JsonObject:
             _changed(path, path.parent, "an envelope under its own digest", digest_bytes(data))
         )
     return envelope
-
-
-def _check(artifact: Artifact) -> None:
-    for name in artifact.payload:
-        if not _NAME.fullmatch(name):
-            raise InvalidInputError(
-                "the name of a file in an artifact must be up to four parts of letters, digits and ._=+- joined by /, "
-                f"none starting with a dot, was {name!r}"
-            )
-    found = {name: digest_bytes(data) for name, data in artifact.payload.items()}
-    if found != dict(artifact.content.files):
-        raise InvalidInputError(
-            f"the payload must hold the files of the manifest, {dict(artifact.content.files)!r}, was {found!r}"
-        )
 
 
 def _inside(name: str) -> str:

@@ -37,6 +37,11 @@ def test_a_missing_score_is_refused_by_its_seed() -> None:
         interquartile_mean(np.array([1.0, 2.0, np.nan]))
 
 
+def test_a_matrix_of_scores_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match=r"shape \(S,\), was \(2, 3\)"):
+        interquartile_mean(np.zeros((2, 3)))
+
+
 def test_no_seed_is_an_input_error() -> None:
     with pytest.raises(InvalidInputError, match="at least one seed"):
         interquartile_mean(np.array([]))

@@ -62,6 +62,11 @@ def test_years_to_tell_an_annual_two_from_a_one(
     assert defined(length) / periods == pytest.approx(years, abs=5e-3)
 
 
+def test_a_record_is_asked_for_with_a_probability_and_no_percentage() -> None:
+    with pytest.raises(InvalidInputError, match=r"probability must lie in \(0, 1\), was 95"):
+        min_track_record_length(0.1, skew=0, kurt_pearson=3, probability=95)
+
+
 def test_no_record_is_long_enough_for_what_does_not_beat_its_benchmark() -> None:
     answer = min_track_record_length(0.1, skew=0, kurt_pearson=3, benchmark_pp=0.1)
 

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def examples(tmp_path, spec_file):
+    folder = tmp_path / "specs"
+    folder.mkdir()
+    for name in ("fast", "slow"):
+        text = spec_file.read_text().replace("name: momentum", f"name: {name}")
+        (folder / f"demo-{name}.yaml").write_text(text)
+    (folder / "other.yaml").write_text("name: Not an example\n")
+    return str(folder)
+
+
+def test_the_demo_runs_every_example_and_tells_both_verdicts_side_by_side(alphaswarm, examples):
+    result = alphaswarm("demo", "--specs", examples)
+    assert result.exit_code == 0
+    summary = result.stdout.split("in short")[1]
+    assert summary.count("REJECT") == 2
+    assert "10 made, 0 current, 0 failed" in summary
+    assert "alphaswarm ui" in summary
+
+
+def test_the_second_demo_shows_by_its_counts_that_nothing_was_made(alphaswarm, examples):
+    alphaswarm("demo", "--specs", examples)
+    runs = json.loads(alphaswarm("demo", "--specs", examples, "--json").stdout)["runs"]
+    assert [(run["counts"]["made"], run["counts"]["current"]) for run in runs] == [(0, 10), (0, 10)]
+
+
+def test_both_examples_are_registered_though_the_first_is_interrupted(alphaswarm, examples):
+    alphaswarm.house.orchestrator.interrupts.add("trained_checkpoint[f0]")
+    result = alphaswarm("demo", "--specs", examples)
+    assert result.exit_code == 130
+    assert "the same command resumes" in result.stdout
+    assert len(alphaswarm.house.specs.keys()) == 2
+
+
+def test_a_folder_without_examples_is_named(alphaswarm, tmp_path):
+    result = alphaswarm("demo", "--specs", str(tmp_path))
+    assert result.exit_code == 1
+    assert str(tmp_path) in result.stderr
+    assert not alphaswarm.house.home.exists()
