@@ -5,11 +5,12 @@ import subprocess
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import metadata
+
 from pathlib import Path
 
 import dagster as dg
 
+from alphaswarm_assets import __version__
 from alphaswarm_assets.defs import automation, collect, learn, measure, promote, rehearse
 from alphaswarm_assets.defs.json_io import JsonHandOff
 from alphaswarm_assets.drive.code import code_version
@@ -39,7 +40,7 @@ from alphaswarm_resources.locks_fs import FileLocks
 from alphaswarm_resources.progress_fs import FileProgressBoard
 from alphaswarm_resources.registry_mlflow import MlflowRegistry
 from alphaswarm_resources.registry_mlflow import environment as registry_environment
-from alphaswarm_resources.stores import create_stores
+from alphaswarm_resources.stores import Home, create_stores
 
 STAGES = (collect, learn, measure, promote, rehearse)
 
@@ -53,14 +54,19 @@ class House:
     tracking_uri: str | None = None
 
     @cached_property
+    def places(self) -> Home:
+        """Where each store is."""
+        return Home(self.home)
+
+    @cached_property
     def artifacts(self) -> FileArtifacts:
         """Content-addressed artifacts."""
-        return FileArtifacts(self.home / "artifacts")
+        return FileArtifacts(self.places.artifacts)
 
     @cached_property
     def lake(self) -> IcebergLake:
         """Tables with snapshots."""
-        return IcebergLake(self.home / "lake")
+        return IcebergLake(self.places.lake)
 
     @cached_property
     def specs(self) -> SpecRegistry:
@@ -87,23 +93,23 @@ class House:
         """The brake: a folder, or Redis where a URL is set."""
         if self.redis_url is not None:
             return RedisHaltSwitch(self.redis_url)
-        return FileHaltSwitch(self.home / "halt")
+        return FileHaltSwitch(self.places.halt)
 
     @cached_property
     def locks(self) -> FileLocks:
         """Locks between processes."""
-        return FileLocks(self.home / "locks")
+        return FileLocks(self.places.locks)
 
     @cached_property
     def progress(self) -> FileProgressBoard:
         """How far long steps are."""
-        return FileProgressBoard(self.home / "progress")
+        return FileProgressBoard(self.places.progress)
 
     @cached_property
     def registry(self) -> MlflowRegistry:
         """Experiments and registered models."""
-        uri = self.tracking_uri or f"sqlite:///{self.home / 'mlflow' / 'mlflow.db'}"
-        return MlflowRegistry(uri, self.home / "mlflow" / "artifacts")
+        uri = self.tracking_uri or self.places.mlflow_uri
+        return MlflowRegistry(uri, self.places.mlflow_artifacts)
 
     @cached_property
     def clock(self) -> Clock:
@@ -140,13 +146,13 @@ class House:
     @cached_property
     def instance(self) -> dg.DagsterInstance:
         """The orchestrator's instance of this home; `initialise` must have made it."""
-        return dg.DagsterInstance.from_config(str(self.home / "dagster"))
+        return dg.DagsterInstance.from_config(str(self.places.dagster))
 
     def initialise(self) -> bool:
-        """Create every store that is missing, once, under a lock; return whether anything was created."""
-        return create_stores(
-            self.home, lake=self.lake, registry=self.registry, n_parallel=self.device.info().n_parallel
-        )
+        """Create every store that is missing, once, under a lock; return whether the home was new."""
+        new = not self.places.marker.exists()
+        create_stores(self.home, gpu_slots=self.device.info().n_parallel)
+        return new
 
     def event_log(self) -> EventLog:
         """Return what was materialised here."""
@@ -216,7 +222,7 @@ class House:
         return ["-m", __name__, "-a", "defs"]
 
     def _ledger(self, name: str) -> JsonlLedger:
-        return JsonlLedger(self.home / "ledgers" / f"{name}.jsonl")
+        return JsonlLedger(self.places.ledgers / f"{name}.jsonl")
 
     def _source(self, name: str) -> BarSource:
         sources = self.sources
@@ -298,7 +304,7 @@ class _EventLogs:
 def source_version() -> str:
     """Return the commit of the checkout this package runs from, marked when it has changes, else its version."""
     package = Path(__file__).parent
-    version = metadata.version("alphaswarm")
+    version = __version__
     if not (package.parent / ".git").exists():
         return version
     git = ["git", "-C", str(package)]

@@ -13,7 +13,7 @@ from alphaswarm_assets.cli.consoles import say
 from alphaswarm_assets.cli.driving import drive_and_watch
 from alphaswarm_assets.cli.house import House
 from alphaswarm_assets.cli.report import Ending, show_ending
-from alphaswarm_assets.cli.words import DECISION_STYLES, duration
+from alphaswarm_assets.cli.words import DECISION_STYLES, duration, many
 from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.specs.loading import load_spec
 from alphaswarm_assets.specs.research import ResearchSpec
@@ -69,7 +69,5 @@ def show_summary(console: Console, endings: Sequence[Ending]) -> None:
     if endings[-1].report.interrupted:
         say(console, "stopped; what was made is kept, the same command resumes")
         return
-    say(
-        console,
-        f"both in {duration(sum(ending.elapsed_s for ending in endings))}. Look at them: make ui, or alphaswarm ui",
-    )
+    took = duration(sum(ending.elapsed_s for ending in endings))
+    say(console, f"{many(len(endings), 'spec')} in {took}. Look at them: make ui, or alphaswarm ui")

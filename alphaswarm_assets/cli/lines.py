@@ -9,7 +9,7 @@ from typing import Final
 
 from alphaswarm_assets.cli.live import remaining, seed_line
 from alphaswarm_assets.cli.tracking import TRAINING, Run
-from alphaswarm_assets.cli.words import clock, duration
+from alphaswarm_assets.cli.words import clock, duration, many
 from alphaswarm_assets.drive.loop import DriveEvent
 
 EVERY_S: Final = 4.0
@@ -56,4 +56,6 @@ class Lines:
 
 def _counts(run: Run) -> str:
     states = Counter(run.state(planned) for planned in run.plan)
-    return f"{len(run.plan)} cells: " + ", ".join(f"{n} {state}" for state, n in states.items())
+    return f"{many(len(run.plan), 'cell')}: " + ", ".join(
+        f"{n} {state}" for state, n in states.items()
+    )

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from alphaswarm_assets.cli.consoles import say
 from alphaswarm_assets.cli.sources import missing_source
+from alphaswarm_assets.cli.words import many
 from alphaswarm_assets.errors import Fault, InvalidSpecError
 from alphaswarm_assets.records.canonical import JsonObject, canonical_json
 from alphaswarm_assets.specs.loading import load_spec
@@ -153,8 +154,9 @@ def show_changes(
 
 def _headline(one: Checked) -> Text:
     if one.spec is None:
-        many = "1 fault" if len(one.faults) == 1 else f"{len(one.faults)} faults"
-        return Text.assemble((f"{one.file}", "bold"), ": ", (many, "bold red"))
+        return Text.assemble(
+            (f"{one.file}", "bold"), ": ", (many(len(one.faults), "fault"), "bold red")
+        )
     if one.obstacles:
         return Text.assemble(
             (f"{one.file}", "bold"),
@@ -163,7 +165,8 @@ def _headline(one: Checked) -> Text:
             f"  {one.spec.key}",
         )
     spec = one.spec
-    steps = f"{len(spec.folds)} folds × {len(spec.seeds)} seeds × {spec.training.total_timesteps:,} steps"
+    battery = f"{many(len(spec.folds), 'fold')} × {many(len(spec.seeds), 'seed')}"
+    steps = f"{battery} × {spec.training.total_timesteps:,} steps"
     return Text.assemble(
         (f"{one.file}", "bold"), ": ", ("valid", "bold green"), f"  {spec.key}  {steps}"
     )

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from alphaswarm_assets.cli.consoles import say
-from alphaswarm_assets.cli.words import DECISION_STYLES, metric, quantity, rule
+from alphaswarm_assets.cli.words import DECISION_STYLES, many, metric, quantity, rule
 from alphaswarm_assets.drive.verdicts import VerdictView
 
 
@@ -25,6 +25,10 @@ def show_verdict(console: Console, verdict: VerdictView) -> None:
             console.print()
             console.print(table)
     console.print()
+    if verdict.pack is not None:
+        say(console, pack_line(verdict.pack))
+        for reason in (verdict.pack.get("acceptance") or {}).get("reasons", ()):
+            say(console, f"  - {reason}")
     say(console, Text(f"verdict {verdict.digest}", style="dim"))
     if not verdict.current:
         why = "It is not current: what it was judged on has changed since. Run the spec again."
@@ -58,6 +62,24 @@ def metric_table(verdict: VerdictView) -> Table:
         cells = (metric(row.get(name), name=name) for row in verdict.metrics.values())
         table.add_row(name.replace("_", " "), *cells)
     return table
+
+
+def pack_line(pack: Mapping[str, Any]) -> Text:
+    """Return what the paper session came to, in one line."""
+    session, decision = pack["session"], str(pack["decision"])
+    total_return = session["metrics"]["total_return"]
+    gained = (
+        metric(total_return, name="total_return")
+        if isinstance(total_return, float)
+        else "undefined"
+    )
+    expiry = pack.get("approval_expiry")
+    return Text.assemble(
+        ("paper ", ""),
+        (decision, DECISION_STYLES.get(decision, "bold")),
+        f"  {session['status']}: {many(session['n_episodes'], 'episode')}, total return {gained}",
+        f", approval holds until {expiry}" if decision == "PASS" and expiry else "",
+    )
 
 
 def verdict_json(verdict: VerdictView | None) -> dict[str, Any] | None:

@@ -73,9 +73,11 @@ class Watch:
     ) -> None:
         """Stop showing; what went wrong in the reading thread is raised here if nothing else is."""
         self._over.set()
-        self._thread.join()
-        if self._live is not None:
-            self._live.stop()
+        try:
+            self._thread.join()
+        finally:  # a second Ctrl-C must not leave the terminal without its cursor
+            if self._live is not None:
+                self._live.stop()
         if self._fault is not None and error is None:
             raise self._fault
 

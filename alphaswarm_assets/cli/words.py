@@ -70,6 +70,11 @@ def metric(value: float | None, *, name: str) -> str:
     return quantity(value, unit="fraction" if name in SHARES else "")
 
 
+def many(n: int, noun: str) -> str:
+    """Return ``1 seed`` or ``3 seeds``."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def rule(comparator: str, threshold: object, *, unit: str = "") -> str:
     """Return a gate's rule: ``≥ 0.5``."""
     return f"{_SYMBOLS.get(comparator, comparator)} {quantity(threshold, unit=unit)}"

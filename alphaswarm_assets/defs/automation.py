@@ -4,7 +4,6 @@ from typing import Protocol
 
 import dagster as dg
 
-from alphaswarm_assets.defs.partitions import FOLD_SPEC, SOURCES, SPECS
 from alphaswarm_assets.defs.pins import EventLogs
 from alphaswarm_assets.defs.result import plain_errors
 from alphaswarm_assets.drive.plan import Planned, Stores, next_cells
@@ -69,14 +68,12 @@ def research() -> None:
 make_sources = dg.define_asset_job(
     "make_sources",
     selection=["bronze_bars", "silver_bars", "gold_features"],
-    partitions_def=SOURCES,
     executor_def=dg.in_process_executor,
     description="One cell of the tables of a source.",
 )
 make_folds = dg.define_asset_job(
     "make_folds",
     selection=["trained_checkpoint", "evaluation_report"],
-    partitions_def=FOLD_SPEC,
     executor_def=EXECUTOR,
     description="One cell of a fold of a study.",
 )
@@ -85,7 +82,6 @@ make_specs = dg.define_asset_job(
     selection=[
         "research_dataset", "evaluation_summary", "promotion_verdict", "registered_model", "paper_pack",
     ],
-    partitions_def=SPECS,
     executor_def=dg.in_process_executor,
     description="One cell of a study.",
 )

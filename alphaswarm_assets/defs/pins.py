@@ -105,10 +105,10 @@ def resolve(
 
 
 def role_of(parent: Cell, child: Cell) -> str:
-    """Return the role *parent* plays for *child*: its asset, with its fold in brackets in a fan-in."""
-    several = sum(other.asset == parent.asset for other in child.parents) > 1
-    fold = parent.partition.split("|")[0] if parent.axis == "fold" else None
-    return f"{parent.asset}[{fold}]" if fold is not None and (several or child.axis == "spec") else parent.asset
+    """Return the role *parent* plays for *child*: its asset, with its fold in brackets in a fan-in over folds."""
+    if not child.optional_parents:
+        return parent.asset
+    return f"{parent.asset}[{parent.partition.split('|')[0]}]"
 
 
 def stale_inputs(parent: Cell, pin: Pin, events: EventLog, artifacts: Artifacts) -> list[str]:

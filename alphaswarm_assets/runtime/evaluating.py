@@ -10,7 +10,13 @@ from safetensors.numpy import save
 
 from alphaswarm_assets.errors import StaleArtifactError
 from alphaswarm_assets.learning.checkpoint import read_policy
-from alphaswarm_assets.learning.evaluation import Rollout, evaluate_baselines, evaluate_ensemble, evaluate_policies
+from alphaswarm_assets.learning.evaluation import (
+    ENSEMBLE,
+    Rollout,
+    evaluate_baselines,
+    evaluate_ensemble,
+    evaluate_policies,
+)
 from alphaswarm_assets.learning.policy import Policy
 from alphaswarm_assets.markets.dataset import open_dataset
 from alphaswarm_assets.records.canonical import JsonObject
@@ -29,8 +35,6 @@ from alphaswarm_assets.streams import Streams
 
 SERIES_FILE = "series.safetensors"
 """Per-bar arrays of every rollout: ``returns/<label>``, ``turnover/<label>``, ``cost/<label>``, ``session``."""
-
-ENSEMBLE = "ensemble"
 
 
 def open_policies(bench: Workbench, checkpoint: Artifact) -> list[Policy]:

@@ -77,7 +77,7 @@ def register(
             "alphaswarm.checkpoint": checkpoint,
             "alphaswarm.decision": decision,
         },
-        identity=f"{verdict}:{checkpoint}",
+        identity=f"{verdict}.{checkpoint}",
         alias=ALIAS,
     )
     artifact = pack(

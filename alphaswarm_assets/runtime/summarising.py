@@ -9,9 +9,10 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from alphaswarm_assets.arrays import Float64Array
+from alphaswarm_assets.learning.evaluation import BASELINES, ENSEMBLE
 from alphaswarm_assets.records.canonical import JsonObject
 from alphaswarm_assets.records.manifest import Artifact, pack
-from alphaswarm_assets.runtime.evaluating import ENSEMBLE, SERIES_FILE
+from alphaswarm_assets.runtime.evaluating import SERIES_FILE
 from alphaswarm_assets.runtime.measuring import (
     CONVENTIONS,
     aggregate_rows,
@@ -26,9 +27,6 @@ from alphaswarm_assets.statistics.duplicates import count_distinct
 from alphaswarm_assets.statistics.pbo import probability_of_backtest_overfitting
 from alphaswarm_assets.statistics.undefined import Measured, Undefined
 from alphaswarm_assets.streams import Streams
-
-BASELINES = ("equal_weight", "buy_and_hold", "do_nothing")
-"""Labels of the baselines every report carries."""
 
 JOINED_FILE = "out_of_sample.safetensors"
 """Out-of-sample series of every label, the folds in chronological order."""

@@ -47,8 +47,9 @@ class ObjectFolder:
         try:
             content = Content.from_json(cast("dict[str, object]", json.loads(data)))
             whole = pretty_json(content.to_json()).encode() == data
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise self._stale("manifest.json", self.digest, digest_bytes(data)) from None
+        except (StaleArtifactError, ValueError, KeyError, TypeError, AttributeError) as error:
+            found = f"{digest_bytes(data)} ({error})"
+            raise self._stale("manifest.json", self.digest, found) from error
         # A manifest with an entry that nobody reads is not the one that was written, though its digest is.
         found = content.digest if whole else digest_bytes(data)
         if found != self.digest:

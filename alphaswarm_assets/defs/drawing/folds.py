@@ -12,22 +12,24 @@ from alphaswarm_assets.defs.drawing.canvas import LegendEntry
 
 def folds_chart(
     walk: Mapping[str, Any],
-    session_days: Int64Array,
+    sessions: Int64Array | int,
     *,
     title: str = "Walk-forward: what each fold learns from and is measured on",
 ) -> bytes:
-    """Draw the windows of a walk over the calendar.
+    """Draw the windows of a walk over the calendar, or over bars.
 
     Parameters
     ----------
     walk : JSON object
         As `markets.folds.walk_to_json` writes it: bars, start inclusive, stop exclusive.
-    session_days : (T,) int64
-        Days since 1970-01-01 of the bars that the windows count.
+    sessions : (T,) int64, or int
+        Days since 1970-01-01 of the bars that the windows count; or only how many bars there are, and the axis counts
+        bars.
     title : str
         What the picture shows.
     """
-    days = np.asarray(session_days, dtype=np.float64)
+    dated = not isinstance(sessions, int)
+    days = np.asarray(sessions if dated else np.arange(sessions), dtype=np.float64)
     rows = [(fold["name"], "train", fold["train"], canvas.BLUE, "") for fold in walk["folds"]]
     rows += [
         (f["name"], "evaluate", f["evaluate"], canvas.ORANGE, "//")
@@ -39,8 +41,8 @@ def folds_chart(
     names = list(dict.fromkeys(row[0] for row in rows))
     kinds = list(dict.fromkeys(row[1] for row in rows))
     top = canvas.legend_bottom(kinds)
-    figure = canvas.new_figure(top + 40 + 30 * max(len(names), 2), title)
-    axes = canvas.plot_axes(figure, top=top)
+    figure = canvas.new_figure(top + (40 if dated else 60) + 30 * max(len(names), 2), title)
+    axes = canvas.plot_axes(figure, top=top, x=None if dated else "bar")
     if not names or days.size == 0:
         canvas.say_nothing_to_draw(axes, "no fold to draw")
         return canvas.to_png(figure)
@@ -48,7 +50,8 @@ def folds_chart(
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    canvas.show_dates(axes, days)
+    if dated:
+        canvas.show_dates(axes, days)
     canvas.show_legend(figure, entries)
     return canvas.to_png(figure)
 

@@ -77,7 +77,7 @@ def set_scale(axes: canvas.Axes, values: Sequence[float]) -> None:
     if largest < 1e-300:
         largest = 0.0
     span = max(most - least, 0.3 * largest) or 1.0
-    whole = largest > 1.0 and all(value.is_integer() for value in values)
+    whole = all(value.is_integer() for value in values)
     axes.set_xlim(least - 0.18 * span, most + 0.18 * span)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=whole, min_n_ticks=1 if whole else 2))
     axes.xaxis.set_major_formatter(

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from alphaswarm_assets.cli.pace import WINDOW_S, Pace
+from alphaswarm_assets.ports import Progress
 
 T = "momentum/f0/1"
 
 
-def test_speed_is_steps_over_seconds(progress):
+def test_speed_is_steps_over_seconds(progress: Callable[..., Progress]) -> None:
     pace = Pace(baseline={})
     pace.observe({T: progress(100)}, now_s=10.0)
     assert pace.steps_per_s(T) is None
@@ -16,7 +19,7 @@ def test_speed_is_steps_over_seconds(progress):
     assert pace.gained_steps == 300
 
 
-def test_looking_again_without_news_changes_nothing(progress):
+def test_looking_again_without_news_changes_nothing(progress: Callable[..., Progress]) -> None:
     pace = Pace(baseline={})
     pace.observe({T: progress(100)}, now_s=0.0)
     pace.observe({T: progress(200)}, now_s=1.0)
@@ -24,7 +27,9 @@ def test_looking_again_without_news_changes_nothing(progress):
     assert pace.steps_per_s(T) == 100.0
 
 
-def test_what_stood_on_the_board_before_is_another_runs_until_it_changes(progress):
+def test_what_stood_on_the_board_before_is_another_runs_until_it_changes(
+    progress: Callable[..., Progress],
+) -> None:
     pace = Pace(baseline={T: progress(1000)})
     pace.observe({T: progress(1000)}, now_s=0.0)
     assert pace.seen == {}
@@ -33,7 +38,7 @@ def test_what_stood_on_the_board_before_is_another_runs_until_it_changes(progres
     assert pace.steps_per_s(T) == 50.0
 
 
-def test_a_seed_that_begins_anew_is_no_negative_speed(progress):
+def test_a_seed_that_begins_anew_is_no_negative_speed(progress: Callable[..., Progress]) -> None:
     pace = Pace(baseline={})
     for now_s, step in ((0.0, 900), (1.0, 1000), (2.0, 0), (3.0, 80)):
         pace.observe({T: progress(step)}, now_s=now_s)
@@ -41,7 +46,7 @@ def test_a_seed_that_begins_anew_is_no_negative_speed(progress):
     assert pace.gained_steps == 180
 
 
-def test_speed_forgets_what_is_older_than_its_window(progress):
+def test_speed_forgets_what_is_older_than_its_window(progress: Callable[..., Progress]) -> None:
     pace = Pace(baseline={})
     step = 0
     for second in range(60):
@@ -51,7 +56,7 @@ def test_speed_forgets_what_is_older_than_its_window(progress):
     assert WINDOW_S < 30
 
 
-def test_the_speed_of_the_run_counts_all_seeds(progress):
+def test_the_speed_of_the_run_counts_all_seeds(progress: Callable[..., Progress]) -> None:
     pace = Pace(baseline={})
     pace.observe({T: progress(0), "momentum/f0/2": progress(0)}, now_s=0.0)
     pace.observe({T: progress(100), "momentum/f0/2": progress(300)}, now_s=4.0)

@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 from alphaswarm_assets.errors import BusyError
-from alphaswarm_assets.ports import Progress
+from alphaswarm_assets.ports import LaunchRequest, Progress
 from alphaswarm_assets.specs.loading import load_spec
+from tests.unit.cli.small_house import CommandLine
 
 
-def test_a_reject_is_an_answer_with_its_reasons_and_the_baselines_beside_it(alphaswarm, spec_file):
+def test_a_reject_is_an_answer_with_its_reasons_and_the_baselines_beside_it(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
     result = alphaswarm("run", str(spec_file))
     assert result.exit_code == 0
     assert "10 made, 0 current, 0 failed, 2 not due" in result.stdout
@@ -23,12 +26,14 @@ def test_a_reject_is_an_answer_with_its_reasons_and_the_baselines_beside_it(alph
     assert "nothing was registered" in result.stdout
 
 
-def test_the_second_run_makes_nothing(alphaswarm, spec_file):
+def test_the_second_run_makes_nothing(alphaswarm: CommandLine, spec_file: Path) -> None:
     alphaswarm("run", str(spec_file))
     assert "0 made, 10 current" in alphaswarm("run", str(spec_file)).stdout
 
 
-def test_a_pass_goes_on_to_the_registered_model_and_the_paper_pack(alphaswarm, spec_file):
+def test_a_pass_goes_on_to_the_registered_model_and_the_paper_pack(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
     alphaswarm.house.decision = "PASS"
     result = alphaswarm("run", str(spec_file), "--json")
     ending = json.loads(result.stdout)
@@ -38,15 +43,21 @@ def test_a_pass_goes_on_to_the_registered_model_and_the_paper_pack(alphaswarm, s
     assert ending["key"] == load_spec(spec_file).key
 
 
-def test_json_is_alone_on_standard_output_and_the_lines_go_to_standard_error(alphaswarm, spec_file):
+def test_json_is_alone_on_standard_output_and_the_lines_go_to_standard_error(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
     result = alphaswarm("run", str(spec_file), "--json")
     json.loads(result.stdout)
     assert "made in" in result.stderr
     assert alphaswarm("run", str(spec_file), "--json", "--quiet").stderr == ""
 
 
-def test_a_failed_cell_exits_1_with_its_error_and_independent_folds_go_on(alphaswarm, spec_file):
-    alphaswarm.house.orchestrator.fails["trained_checkpoint[f0]"] = "StoreError: the disk [vda1] is full"
+def test_a_failed_cell_exits_1_with_its_error_and_independent_folds_go_on(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
+    alphaswarm.house.orchestrator.fails["trained_checkpoint[f0]"] = (
+        "StoreError: the disk [vda1] is full"
+    )
     result = alphaswarm("run", str(spec_file))
     assert result.exit_code == 1
     assert "StoreError: the disk [vda1] is full" in result.stdout
@@ -55,7 +66,9 @@ def test_a_failed_cell_exits_1_with_its_error_and_independent_folds_go_on(alphas
     assert "1 failed" in result.stdout
 
 
-def test_an_interrupted_cell_exits_130_and_says_the_same_command_resumes(alphaswarm, spec_file):
+def test_an_interrupted_cell_exits_130_and_says_the_same_command_resumes(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
     alphaswarm.house.orchestrator.interrupts.add("trained_checkpoint[f1]")
     result = alphaswarm("run", str(spec_file))
     assert result.exit_code == 130
@@ -64,42 +77,52 @@ def test_an_interrupted_cell_exits_130_and_says_the_same_command_resumes(alphasw
     assert alphaswarm("run", str(spec_file)).exit_code == 0
 
 
-def test_ctrl_c_between_two_cells_ends_as_cleanly(alphaswarm, spec_file):
+def test_ctrl_c_between_two_cells_ends_as_cleanly(alphaswarm: CommandLine, spec_file: Path) -> None:
     alphaswarm.house.orchestrator.raises["silver_bars"] = KeyboardInterrupt()
     result = alphaswarm("run", str(spec_file), "--json")
     assert result.exit_code == 130
     assert json.loads(result.stdout)["made"] == ["bronze_bars[wiki_5stocks]"]
 
 
-def test_a_spec_that_another_process_drives_exits_75(alphaswarm, spec_file):
-    alphaswarm.house.orchestrator.raises["run"] = BusyError("process 4711 drives it; wait for it, or stop it")
+def test_a_spec_that_another_process_drives_exits_75(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
+    alphaswarm.house.orchestrator.raises["run"] = BusyError(
+        "process 4711 drives it; wait for it, or stop it"
+    )
     result = alphaswarm("run", str(spec_file))
     assert result.exit_code == 75
     assert "process 4711" in result.stderr
     assert "Traceback" not in result.output
 
 
-def test_one_fold_alone_gives_no_verdict_and_says_how_to_get_one(alphaswarm, spec_file):
+def test_one_fold_alone_gives_no_verdict_and_says_how_to_get_one(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
     result = alphaswarm("run", str(spec_file), "--fold", "f1")
     assert result.exit_code == 0
     assert "6 made" in result.stdout
     assert "without --fold" in result.stdout
 
 
-def test_a_fold_the_spec_lacks_is_a_wrong_command_line(alphaswarm, spec_file):
+def test_a_fold_the_spec_lacks_is_a_wrong_command_line(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
     result = alphaswarm("run", str(spec_file), "--fold", "f5")
     assert result.exit_code == 2
     assert "f0, f1" in result.stderr
     assert alphaswarm.composed == 0
 
 
-def test_an_invalid_spec_makes_no_home(alphaswarm, tmp_path):
+def test_an_invalid_spec_makes_no_home(alphaswarm: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("name: Bad\n")
     assert alphaswarm("run", str(tmp_path / "bad.yaml")).exit_code == 2
     assert not alphaswarm.house.home.exists()
 
 
-def test_what_this_version_cannot_run_is_refused_by_the_field_before_anything_is_made(alphaswarm, tmp_path, spec_file):
+def test_what_this_version_cannot_run_is_refused_by_the_field_before_anything_is_made(
+    alphaswarm: CommandLine, tmp_path: Path, spec_file: Path
+) -> None:
     file = tmp_path / "dqn.yaml"
     file.write_text(spec_file.read_text().replace("seed: 7", "algorithm: dqn, seed: 7"))
     result = alphaswarm("run", str(file))
@@ -108,20 +131,24 @@ def test_what_this_version_cannot_run_is_refused_by_the_field_before_anything_is
     assert alphaswarm.house.orchestrator.pins == {}
 
 
-def test_a_registered_key_and_a_name_run_too(alphaswarm, spec_file):
+def test_a_registered_key_and_a_name_run_too(alphaswarm: CommandLine, spec_file: Path) -> None:
     alphaswarm("spec", "register", str(spec_file))
     assert alphaswarm("run", load_spec(spec_file).key).exit_code == 0
     assert alphaswarm("run", "momentum").exit_code == 0
 
 
-def test_a_name_that_is_near_a_registered_one_is_suggested(alphaswarm, spec_file):
+def test_a_name_that_is_near_a_registered_one_is_suggested(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
     alphaswarm("spec", "register", str(spec_file))
     result = alphaswarm("run", "momentun")
     assert result.exit_code == 2
     assert "did you mean 'momentum'?" in result.stderr
 
 
-def test_a_name_with_two_registered_specs_asks_for_the_key(alphaswarm, tmp_path, spec_file):
+def test_a_name_with_two_registered_specs_asks_for_the_key(
+    alphaswarm: CommandLine, tmp_path: Path, spec_file: Path
+) -> None:
     other = tmp_path / "other.yaml"
     other.write_text(spec_file.read_text().replace("seed: 7", "seed: 8"))
     alphaswarm("spec", "register", str(spec_file), str(other))
@@ -130,13 +157,15 @@ def test_a_name_with_two_registered_specs_asks_for_the_key(alphaswarm, tmp_path,
     assert load_spec(other).key in result.stderr
 
 
-def test_the_steps_of_a_seed_are_told_while_it_trains(alphaswarm, spec_file, monkeypatch: pytest.MonkeyPatch):
+def test_the_steps_of_a_seed_are_told_while_it_trains(
+    alphaswarm: CommandLine, spec_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("alphaswarm_assets.cli.watching.POLL_S", 0.02)
     spec, house = load_spec(spec_file), alphaswarm.house
 
-    def train(request):
+    def train(request: LaunchRequest) -> None:
         if request.asset == "trained_checkpoint":
-            fold = request.partition.split("|")[0]
+            fold = str(request.partition).split("|")[0]
             for step in (200, 600, 1000):
                 at = Progress(label=f"{fold} · seed 1", step=step, total=1000, at=str(step))
                 house.progress.post(f"{spec.key}/{fold}/1", at)
@@ -149,7 +178,9 @@ def test_the_steps_of_a_seed_are_told_while_it_trains(alphaswarm, spec_file, mon
     assert "steps/s" in out
 
 
-def test_a_fault_of_the_program_is_one_line_and_a_traceback_in_the_logs_of_the_home(alphaswarm, spec_file):
+def test_a_fault_of_the_program_is_one_line_and_a_traceback_in_the_logs_of_the_home(
+    alphaswarm: CommandLine, spec_file: Path
+) -> None:
     alphaswarm.house.orchestrator.raises["run"] = ZeroDivisionError("by [zero]")
     result = alphaswarm("run", str(spec_file))
     assert result.exit_code == 70
@@ -160,7 +191,9 @@ def test_a_fault_of_the_program_is_one_line_and_a_traceback_in_the_logs_of_the_h
     assert "Traceback" in log.read_text()
 
 
-def test_a_fault_whose_log_cannot_be_written_shows_its_traceback(alphaswarm, spec_file, tmp_path: Path):
+def test_a_fault_whose_log_cannot_be_written_shows_its_traceback(
+    alphaswarm: CommandLine, spec_file: Path, tmp_path: Path
+) -> None:
     alphaswarm.house.orchestrator.raises["run"] = ZeroDivisionError("by zero")
     alphaswarm.house.initialise()
     (alphaswarm.house.home / "logs").write_text("a file stands where the folder would be")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,15 +16,18 @@ import pytest
 from alphaswarm_assets.cli import services, serving
 from alphaswarm_assets.errors import StoreError
 
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc; a child learns of its parent's end on Linux alone")
+on_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="reads /proc; a child learns of its parent's end on Linux alone"
+)
 
 MODULES = {
     "talker": "import time\nprint('hello', flush=True)\ntime.sleep(60)\n",
     "brief": "print('no database', flush=True)\nraise SystemExit(3)\n",
     "stubborn": """
         import signal, subprocess, sys, time
+        IGNORES = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"])
+        subprocess.Popen([sys.executable, "-c", IGNORES])
         print("ready", flush=True)
         time.sleep(60)
         """,
@@ -50,7 +54,7 @@ def started(name: str, environment: dict[str, str], tmp_path: Path) -> services.
     return services.start(name, name, [], environment=environment, logs=tmp_path / "logs")
 
 
-def until(condition, seconds: float = 10.0) -> None:
+def until(condition: Callable[[], bool], seconds: float = 10.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not come to pass"
@@ -71,7 +75,9 @@ def group_is_gone(group: int) -> bool:
     return all(state == "Z" for _, state, _, its in processes() if its == group)
 
 
-def test_a_child_that_is_told_to_end_ends_by_itself(environment, tmp_path):
+def test_a_child_that_is_told_to_end_ends_by_itself(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     service = started("courteous", environment, tmp_path)
     until(lambda: "ready" in service.last_words())
     services.stop([service])
@@ -80,7 +86,9 @@ def test_a_child_that_is_told_to_end_ends_by_itself(environment, tmp_path):
 
 
 @on_linux
-def test_a_child_that_will_not_end_is_killed_with_all_it_started(environment, tmp_path, monkeypatch):
+def test_a_child_that_will_not_end_is_killed_with_all_it_started(
+    environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(services, "GRACE_S", 0.5)
     service = started("stubborn", environment, tmp_path)
     until(lambda: "ready" in service.last_words())
@@ -89,10 +97,13 @@ def test_a_child_that_will_not_end_is_killed_with_all_it_started(environment, tm
 
 
 @on_linux
-def test_no_child_outlives_a_parent_that_was_killed(environment, tmp_path):
+def test_no_child_outlives_a_parent_that_was_killed(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     program = (
-        "import sys, time, pathlib\nfrom alphaswarm_assets.cli import services\n"
-        "import os\ns = services.start('courteous', 'courteous', [], environment=os.environ, logs=pathlib.Path(sys.argv[1]))\n"
+        "import os, sys, time, pathlib\nfrom alphaswarm_assets.cli import services\n"
+        "logs = pathlib.Path(sys.argv[1])\n"
+        "s = services.start('courteous', 'courteous', [], environment=os.environ, logs=logs)\n"
         "print(s.process.pid, flush=True)\ntime.sleep(60)\n"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "logs")]
@@ -105,7 +116,9 @@ def test_no_child_outlives_a_parent_that_was_killed(environment, tmp_path):
     assert "was told to end" in (tmp_path / "logs" / "courteous.log").read_text()
 
 
-def test_a_port_in_use_is_an_error_when_it_was_named_and_passed_over_when_not(monkeypatch):
+def test_a_port_in_use_is_an_error_when_it_was_named_and_passed_over_when_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with socket.socket() as taken:
         taken.bind((serving.HOST, 0))
         taken.listen()
@@ -119,17 +132,25 @@ def test_a_port_in_use_is_an_error_when_it_was_named_and_passed_over_when_not(mo
             serving.free_port(None)
 
 
-def test_a_child_that_ends_by_itself_is_an_error_with_its_last_words(environment, tmp_path):
+def test_a_child_that_ends_by_itself_is_an_error_with_its_last_words(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     service = started("brief", environment, tmp_path)
     with pytest.raises(StoreError, match="code 3") as caught:
         serving._require_alive([service], wait_s=10.0)
     assert "no database" in str(caught.value)
 
 
-def test_one_home_has_one_daemon(tmp_path):
-    with serving._only_daemon(tmp_path, wanted=True) as first, serving._only_daemon(tmp_path, wanted=True) as second:
+def test_one_home_has_one_daemon(tmp_path: Path) -> None:
+    with (
+        serving._only_daemon(tmp_path, wanted=True) as first,
+        serving._only_daemon(tmp_path, wanted=True) as second,
+    ):
         assert (first, second) == (True, False)
-    with serving._only_daemon(tmp_path, wanted=True) as again, serving._only_daemon(tmp_path, wanted=False) as unwanted:
+    with (
+        serving._only_daemon(tmp_path, wanted=True) as again,
+        serving._only_daemon(tmp_path, wanted=False) as unwanted,
+    ):
         assert (again, unwanted) == (True, False)
 
 
@@ -152,11 +173,15 @@ serve(House(), port=None, with_daemon=True)
 
 @on_linux
 @pytest.mark.slow
-def test_the_ui_answers_and_leaves_nothing_behind_though_it_was_started_with_sigint_ignored(environment, tmp_path):
+def test_the_ui_answers_and_leaves_nothing_behind_though_it_was_started_with_sigint_ignored(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "home" / "dagster").mkdir(parents=True)
     (tmp_path / "home" / "dagster" / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
     location = tmp_path / "location.py"
-    location.write_text("import dagster as dg\n\n@dg.asset\ndef one(): ...\n\ndefs = dg.Definitions([one])\n")
+    location.write_text(
+        "import dagster as dg\n\n@dg.asset\ndef one(): ...\n\ndefs = dg.Definitions([one])\n"
+    )
     command = [sys.executable, "-c", SERVE, str(tmp_path / "home"), str(location)]
     ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -175,4 +200,3 @@ def test_the_ui_answers_and_leaves_nothing_behind_though_it_was_started_with_sig
     assert parent.returncode == 0
     assert "the UI is closed" in rest
     until(lambda: all(group_is_gone(child) for child in children))
-

@@ -80,6 +80,7 @@ ORDINARY: dict[str, Callable[[], bytes]] = {
     "learning, 5 seeds": lambda: pictures.learning_curves(learning(5)),
     "learning, 20 seeds": lambda: pictures.learning_curves(learning(20)),
     "folds": lambda: pictures.folds_chart(WALK, DAYS),
+    "folds over bars": lambda: pictures.folds_chart(WALK, T),
     "intervals": lambda: pictures.interval_plot(
         [
             metric("sharpe_annual", 0.62, 0.21, 1.04, 0.66),
@@ -161,6 +162,8 @@ DEGENERATE: dict[str, Callable[[], bytes]] = {
     "no fold": lambda: pictures.folds_chart({"folds": [], "paper": None}, DAYS[:3]),
     "a fold of one bar": lambda: pictures.folds_chart(ONE_FOLD, DAYS[:1]),
     "no bar": lambda: pictures.folds_chart(ONE_FOLD, DAYS[:0]),
+    "no bar to count": lambda: pictures.folds_chart(ONE_FOLD, 0),
+    "one bar to count": lambda: pictures.folds_chart(ONE_FOLD, 1),
 }
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.conftest import shared
 
 from alphaswarm_assets.arrays import AnyArray
 from alphaswarm_assets.errors import InvalidInputError, MarketDataError
@@ -18,6 +17,7 @@ from alphaswarm_assets.records.manifest import pack
 from alphaswarm_assets.specs.loading import validate_spec
 from alphaswarm_assets.specs.research import ResearchSpec
 from alphaswarm_assets.streams import Streams
+from tests.conftest import shared
 
 START = date(2001, 1, 1)
 N = 400
@@ -63,7 +63,7 @@ def _at(days: int) -> str:
     return str(START + timedelta(days=days))
 
 
-def test_a_symbol_is_unknown_before_its_look_back_is_complete(gold: dict[str, AnyArray]: Any) -> None:
+def test_a_symbol_is_unknown_before_its_look_back_is_complete(gold: dict[str, AnyArray]) -> None:
     panel = build_panel(_spec(), gold)
     assert panel.symbols == ("GONE", "NEW", "OLD")
     new, old = panel.symbols.index("NEW"), panel.symbols.index("OLD")
@@ -75,13 +75,13 @@ def test_a_symbol_is_unknown_before_its_look_back_is_complete(gold: dict[str, An
     assert np.isnan(panel.close[~panel.tradable]).all()
 
 
-def test_features_look_back_before_the_window(gold: dict[str, AnyArray]: Any) -> None:
+def test_features_look_back_before_the_window(gold: dict[str, AnyArray]) -> None:
     panel = build_panel(_spec(start=_at(300)), gold)
     assert panel.n_bars == 100
     assert panel.known[0].tolist() == [False, True, True]
 
 
-def test_symbols_come_in_the_order_of_the_spec(gold: dict[str, AnyArray]: Any) -> None:
+def test_symbols_come_in_the_order_of_the_spec(gold: dict[str, AnyArray]) -> None:
     panel = build_panel(_spec(symbols=["OLD", "NEW"]), gold)
     other = build_panel(_spec(symbols=["NEW", "OLD"]), gold)
     assert panel.symbols == ("OLD", "NEW")
@@ -89,7 +89,7 @@ def test_symbols_come_in_the_order_of_the_spec(gold: dict[str, AnyArray]: Any) -
     np.testing.assert_array_equal(panel.features, other.features[:, ::-1])
 
 
-def test_prices_and_features_stand_at_their_session(gold: dict[str, AnyArray]: Any) -> None:
+def test_prices_and_features_stand_at_their_session(gold: dict[str, AnyArray]) -> None:
     panel = build_panel(_spec(symbols=["NEW"]), gold)
     rows = gold["symbol"] == "NEW"
     assert panel.session.tolist() == gold["session"][rows].tolist()
@@ -97,7 +97,7 @@ def test_prices_and_features_stand_at_their_session(gold: dict[str, AnyArray]: A
     assert panel.features[21:, 0, 1].tolist() == gold["return_21"][rows][21:].tolist()
 
 
-def test_an_unknown_symbol_is_refused_with_a_hint(gold: dict[str, AnyArray]: Any) -> None:
+def test_an_unknown_symbol_is_refused_with_a_hint(gold: dict[str, AnyArray]) -> None:
     with pytest.raises(
         MarketDataError,
         match=r"source 'wiki_5stocks' has no symbol 'nwe'. Did you mean 'NEW'\? It has GONE, NEW, OLD.",
@@ -107,12 +107,16 @@ def test_an_unknown_symbol_is_refused_with_a_hint(gold: dict[str, AnyArray]: Any
         build_panel(_spec(symbols=["XYZQ"]), gold)
 
 
-def test_a_window_without_a_bar_says_which_bars_there_are(gold: dict[str, AnyArray]: Any) -> None:
-    with pytest.raises(MarketDataError, match=f"no bar in 2020-01-01..the end; .* from {START} to {_at(N - 1)}"):
+def test_a_window_without_a_bar_says_which_bars_there_are(gold: dict[str, AnyArray]) -> None:
+    with pytest.raises(
+        MarketDataError, match=f"no bar in 2020-01-01..the end; .* from {START} to {_at(N - 1)}"
+    ):
         build_panel(_spec(start="2020-01-01"), gold)
 
 
-def test_a_window_in_which_a_named_symbol_does_not_trade_is_refused(gold: dict[str, AnyArray]: Any) -> None:
+def test_a_window_in_which_a_named_symbol_does_not_trade_is_refused(
+    gold: dict[str, AnyArray],
+) -> None:
     message = f"'NEW' has no bar in the beginning..{_at(150)}; it has bars from {_at(200)} to {_at(N - 1)}"
     with pytest.raises(MarketDataError, match=message):
         build_panel(_spec(symbols=["OLD", "NEW"], end=_at(150)), gold)
@@ -139,7 +143,9 @@ def test_a_symbol_that_closed_below_zero_is_refused_by_name_and_day() -> None:
     for name in ("open", "high", "low", "close", "adj_close"):
         raw[name][150] = -36.98
     gold = _gold(raw)
-    with pytest.raises(MarketDataError, match=rf"'OIL' closed below zero on {_at(150)} \(-36.98\).*Leave it out"):
+    with pytest.raises(
+        MarketDataError, match=rf"'OIL' closed below zero on {_at(150)} \(-36.98\).*Leave it out"
+    ):
         build_panel(_spec(), gold)
     assert build_panel(_spec(symbols=["OLD"]), gold).n_bars == N
     after = build_panel(_spec(start=_at(151)), gold)
@@ -155,8 +161,13 @@ def test_a_ragged_source_gives_a_panel_of_one_shape() -> None:
             rows = list(csv.DictReader(file))
         raw: dict[str, AnyArray] = {
             "symbol": np.array([r["Symbol"] for r in rows]),
-            "session": np.array([(date.fromisoformat(r["Date"]) - date(1970, 1, 1)).days for r in rows]),
-            **{c.lower(): np.array([float(r[c]) for r in rows]) for c in ("Open", "High", "Low", "Close", "Volume")},
+            "session": np.array(
+                [(date.fromisoformat(r["Date"]) - date(1970, 1, 1)).days for r in rows]
+            ),
+            **{
+                c.lower(): np.array([float(r[c]) for r in rows])
+                for c in ("Open", "High", "Low", "Close", "Volume")
+            },
             "adj_close": np.array([float(r["Close"]) for r in rows]),
         }
         panel = build_panel(_spec(features=["return_1"]), _gold(raw))
@@ -166,7 +177,7 @@ def test_a_ragged_source_gives_a_panel_of_one_shape() -> None:
     assert missing == [3, 4]
 
 
-def test_the_payload_opens_to_the_same_panel_and_walk(gold: dict[str, AnyArray]: Any) -> None:
+def test_the_payload_opens_to_the_same_panel_and_walk(gold: dict[str, AnyArray]) -> None:
     spec = _spec(symbols=["OLD", "NEW"])
     payload, facts = dataset_payload(spec, gold)
     artifact = pack(kind="dataset", spec_hash=spec.snapshot_hash(), payload=payload, facts=facts)
@@ -182,7 +193,7 @@ def test_the_payload_opens_to_the_same_panel_and_walk(gold: dict[str, AnyArray]:
     assert (facts["first_session"], facts["last_session"]) == (str(START), _at(N - 1))
 
 
-def test_the_same_gold_gives_the_same_bytes_in_any_order(gold: dict[str, AnyArray]: Any) -> None:
+def test_the_same_gold_gives_the_same_bytes_in_any_order(gold: dict[str, AnyArray]) -> None:
     spec = _spec()
     order = Streams(1).generator("shuffle").permutation(len(gold["symbol"]))
     shuffled = {name: column[order] for name, column in gold.items()}
@@ -202,11 +213,13 @@ def test_a_missing_bar_inside_a_listing_is_counted() -> None:
 def test_a_fold_with_nothing_known_to_train_on_is_refused() -> None:
     gold = _gold(_raw({"A": range(75)}))
     spec = _spec(features=["return_63"])
-    with pytest.raises(MarketDataError, match="fold f0 trains on 20 bars, and in 0 of them a symbol has all"):
+    with pytest.raises(
+        MarketDataError, match="fold f0 trains on 20 bars, and in 0 of them a symbol has all"
+    ):
         dataset_payload(spec, gold)
 
 
-def test_an_artifact_of_another_kind_is_no_dataset(gold: dict[str, AnyArray]: Any) -> None:
+def test_an_artifact_of_another_kind_is_no_dataset(gold: dict[str, AnyArray]) -> None:
     payload, facts = dataset_payload(_spec(), gold)
     artifact = pack(kind="dataset", spec_hash=None, payload=payload, facts=facts)
     report = replace(artifact, content=replace(artifact.content, kind="report"))

@@ -21,15 +21,14 @@ def _series(n: int = 200) -> tuple[Float64Array, Float64Array]:
 def _by_pandas(name: str, close: Float64Array, volume: Float64Array) -> Float64Array:
     family, _, k = name.rpartition("_")
     price, size, width = pd.Series(close), pd.Series(volume), int(k)
-    log_return = np.log(price / price.shift(1))
     if family == "return":
-        return np.log(price / price.shift(width)).to_numpy()
+        return pd.Series(np.log(price.pct_change(width) + 1)).to_numpy()
     if family == "volatility":
-        return log_return.rolling(width).std(ddof=1).to_numpy()
+        return pd.Series(np.log(price.pct_change() + 1)).rolling(width).std(ddof=1).to_numpy()
     if family == "drawdown":
         return (price / price.rolling(width + 1).max() - 1).to_numpy()
     ratio = size / size.rolling(width + 1).mean()
-    return np.log(ratio.where(ratio > 0, 1.0)).where(ratio.notna()).to_numpy()
+    return pd.Series(np.log(ratio.where(ratio > 0, 1.0))).where(ratio.notna()).to_numpy()
 
 
 @pytest.mark.parametrize("name", LOOK_BACK_BARS)

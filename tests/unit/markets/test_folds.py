@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from alphaswarm_assets.errors import InvalidInputError, MarketDataError
-from alphaswarm_assets.markets.folds import MIN_BLOCK_BARS, Walk, plan_walk, walk_from_json, walk_to_json
+from alphaswarm_assets.markets.folds import (
+    MIN_BLOCK_BARS,
+    Walk,
+    plan_walk,
+    walk_from_json,
+    walk_to_json,
+)
 from alphaswarm_assets.markets.panel import Block
 from alphaswarm_assets.specs.loading import validate_spec
 from alphaswarm_assets.specs.research import ResearchSpec
@@ -41,7 +47,10 @@ def test_the_last_block_takes_the_remainder() -> None:
 
 
 def test_purged_bars_go_from_the_end_of_each_training_window() -> None:
-    assert _spans(plan_walk(_spec(3, purge=7), 180)) == [((0, 53), (60, 120)), ((0, 113), (120, 180))]
+    assert _spans(plan_walk(_spec(3, purge=7), 180)) == [
+        ((0, 53), (60, 120)),
+        ((0, 113), (120, 180)),
+    ]
 
 
 def test_the_purge_is_the_longest_look_back_unless_it_is_given() -> None:
@@ -70,7 +79,11 @@ def test_the_walk_has_the_folds_of_the_spec(n_blocks: int) -> None:
 @pytest.mark.parametrize(
     ("spec", "n_bars", "message"),
     [
-        (_spec(4), 79, r"79 bars, 0 of them reserved for paper, make 4 blocks of 19 with a purge of 0"),
+        (
+            _spec(4),
+            79,
+            r"79 bars, 0 of them reserved for paper, make 4 blocks of 19 with a purge of 0",
+        ),
         (_spec(4, purge=None), 331, "make 4 blocks of 82 with a purge of 63"),
         (_spec(1), 19, "make 1 blocks of 19"),
         (_spec(2, purge=100), 200, "with a purge of 100"),
@@ -78,7 +91,9 @@ def test_the_walk_has_the_folds_of_the_spec(n_blocks: int) -> None:
         (_spec(1), 0, "0 bars"),
     ],
 )
-def test_a_walk_too_short_is_refused_with_what_to_change(spec: ResearchSpec, n_bars: int, message: str) -> None:
+def test_a_walk_too_short_is_refused_with_what_to_change(
+    spec: ResearchSpec, n_bars: int, message: str
+) -> None:
     with pytest.raises(MarketDataError, match=message) as caught:
         plan_walk(spec, n_bars)
     assert "iden dataset.start..end" in str(caught.value)
@@ -110,7 +125,7 @@ def test_a_walk_survives_json() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_walk_is_refused(raw: dict[str, Any]: Any) -> None:
+def test_what_is_no_walk_is_refused(raw: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError):
         walk_from_json(raw)
 
@@ -118,5 +133,7 @@ def test_what_is_no_walk_is_refused(raw: dict[str, Any]: Any) -> None:
 def test_a_fold_the_walk_lacks_is_refused_by_name() -> None:
     walk = plan_walk(_spec(3), 180)
     assert walk.fold("f1") is walk.folds[1]
-    with pytest.raises(InvalidInputError, match="this spec has the folds f0, f1, was asked for 'f7'"):
+    with pytest.raises(
+        InvalidInputError, match="this spec has the folds f0, f1, was asked for 'f7'"
+    ):
         walk.fold("f7")
