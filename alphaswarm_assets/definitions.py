@@ -5,7 +5,6 @@ import subprocess
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-
 from pathlib import Path
 
 import dagster as dg
@@ -309,16 +308,16 @@ def source_version() -> str:
         return version
     git = ["git", "-C", str(package)]
     try:
-        commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)  # noqa: S603
-        changes = subprocess.run(  # noqa: S603
-            [*git, "status", "--porcelain", "--untracked-files=no"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        commit = _answer([*git, "rev-parse", "HEAD"])
+        changes = _answer([*git, "status", "--porcelain", "--untracked-files=no"])
     except (OSError, subprocess.CalledProcessError):
         return version
-    return commit.stdout.strip() + ("+changes" if changes.stdout.strip() else "")
+    return commit + ("+changes" if changes else "")
+
+
+def _answer(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 -- fixed words
+    return done.stdout.strip()
 
 
 @dg.definitions

@@ -20,7 +20,11 @@ def init(ctx: typer.Context) -> None:
     created = house.initialise()
     console = standard_output()
     if created:
-        held = ", ".join(sorted(path.name for path in house.home.iterdir() if path.is_dir()))
+        held = ", ".join(
+            sorted(
+                path.name for path in house.home.iterdir() if path.is_dir() and path.name != "tmp"
+            )
+        )
         say(console, Text.assemble(("made ", "bold green"), f"{house.home} with {held}"))
     else:
         say(console, f"{house.home} is there already; nothing was changed")

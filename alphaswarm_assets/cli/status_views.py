@@ -13,7 +13,7 @@ from rich.text import Text
 from alphaswarm_assets.cli.consoles import say
 from alphaswarm_assets.cli.halt_keys import EVERYTHING
 from alphaswarm_assets.cli.standing import Standing
-from alphaswarm_assets.cli.words import DECISION_STYLES, STATE_STYLES
+from alphaswarm_assets.cli.words import DECISION_STYLES, STATE_STYLES, instant
 from alphaswarm_assets.ports import Progress
 
 
@@ -61,7 +61,7 @@ def show_progress(console: Console, progress: Mapping[str, Progress]) -> None:
         share = at.step / at.total if at.total else 0.0
         say(
             console,
-            f"running {key}  {at.label}  {at.step:,} / {at.total:,} steps ({share:.0%}), reported at {at.at}",
+            f"running {key}  {at.label}  {at.step:,} / {at.total:,} steps ({share:.0%}), reported {instant(at.at)}",
         )
 
 

@@ -10,7 +10,17 @@ from rich.table import Table
 from rich.text import Text
 
 from alphaswarm_assets.cli.consoles import say
-from alphaswarm_assets.cli.words import DECISION_STYLES, many, metric, quantity, rule
+from alphaswarm_assets.cli.words import (
+    DECISION_STYLES,
+    LABELS,
+    METRICS,
+    in_order,
+    instant,
+    many,
+    metric,
+    quantity,
+    rule,
+)
 from alphaswarm_assets.drive.verdicts import VerdictView
 
 
@@ -56,10 +66,11 @@ def metric_table(verdict: VerdictView) -> Table:
     """Return one row a metric, one column a label: the ensemble and the baselines."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("out of sample", overflow="fold")
-    for label in verdict.metrics:
+    labels = in_order(verdict.metrics, LABELS)
+    for label in labels:
         table.add_column(label.replace("_", " "), justify="right", overflow="fold")
-    for name in dict.fromkeys(name for row in verdict.metrics.values() for name in row):
-        cells = (metric(row.get(name), name=name) for row in verdict.metrics.values())
+    for name in in_order({name for row in verdict.metrics.values() for name in row}, METRICS):
+        cells = (metric(verdict.metrics[label].get(name), name=name) for label in labels)
         table.add_row(name.replace("_", " "), *cells)
     return table
 
@@ -78,7 +89,7 @@ def pack_line(pack: Mapping[str, Any]) -> Text:
         ("paper ", ""),
         (decision, DECISION_STYLES.get(decision, "bold")),
         f"  {session['status']}: {many(session['n_episodes'], 'episode')}, total return {gained}",
-        f", approval holds until {expiry}" if decision == "PASS" and expiry else "",
+        f", approval holds until {instant(expiry)}" if decision == "PASS" and expiry else "",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 STATE_STYLES: Final = {
@@ -22,6 +23,20 @@ SHARES: Final = frozenset(
     {"total_return", "max_drawdown", "volatility", "turnover", "cost", "hit_rate"}
 )
 """Metrics that are fractions."""
+
+LABELS: Final = ("ensemble", "equal_weight", "buy_and_hold", "do_nothing")
+"""Who was measured, in the order they stand beside each other."""
+
+METRICS: Final = (
+    "total_return",
+    "sharpe",
+    "max_drawdown",
+    "volatility",
+    "turnover",
+    "cost",
+    "hit_rate",
+)
+"""Metrics in the order people ask for them."""
 
 _SYMBOLS: Final = {">=": "≥", "<=": "≤"}
 
@@ -70,9 +85,21 @@ def metric(value: float | None, *, name: str) -> str:
     return quantity(value, unit="fraction" if name in SHARES else "")
 
 
+def instant(iso: str) -> str:
+    """Return an ISO instant in UTC to the second: ``2026-12-31 14:51:17 UTC``."""
+    return f"{iso[:19].replace('T', ' ')} UTC"
+
+
 def many(n: int, noun: str) -> str:
     """Return ``1 seed`` or ``3 seeds``."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def in_order(names: Iterable[str], first: Sequence[str]) -> list[str]:
+    """Return *names* with those of *first* before the others, which follow by name."""
+    return sorted(
+        names, key=lambda name: (first.index(name) if name in first else len(first), name)
+    )
 
 
 def rule(comparator: str, threshold: object, *, unit: str = "") -> str:

@@ -19,9 +19,7 @@ MAX_ATTEMPTS = 2
 REQUESTS_PER_TICK = 20
 """Runs one tick of the sensor asks for at most."""
 
-EXECUTOR = dg.multiprocess_executor.configured(
-    {"max_concurrent": 2, "start_method": {"spawn": {}}}
-)
+EXECUTOR = dg.multiprocess_executor.configured({"max_concurrent": 2, "start_method": {"spawn": {}}})
 """Steps in processes of their own, spawned: nothing of CUDA is ever forked."""
 
 
@@ -51,7 +49,9 @@ def file_request(
     with plain_errors():
         spec = specs.get(config.spec)
         require_supported(spec)
-        row = requests.append({"event": "requested", "spec_key": spec.key, "run_id": context.run_id})
+        row = requests.append(
+            {"event": "requested", "spec_key": spec.key, "run_id": context.run_id}
+        )
     context.instance.add_dynamic_partitions("spec", [spec.key])
     context.instance.add_dynamic_partitions("source", [spec.dataset.source])
     context.log.info(
@@ -59,7 +59,9 @@ def file_request(
     )
 
 
-@dg.job(description="Files a request to take a registered spec from data to a verdict; the sensor `advance` obeys.")
+@dg.job(
+    description="Files a request to take a registered spec from data to a verdict; the sensor `advance` obeys."
+)
 def research() -> None:
     """File a request for one spec."""
     file_request()
@@ -80,7 +82,11 @@ make_folds = dg.define_asset_job(
 make_specs = dg.define_asset_job(
     "make_specs",
     selection=[
-        "research_dataset", "evaluation_summary", "promotion_verdict", "registered_model", "paper_pack",
+        "research_dataset",
+        "evaluation_summary",
+        "promotion_verdict",
+        "registered_model",
+        "paper_pack",
     ],
     executor_def=dg.in_process_executor,
     description="One cell of a study.",
@@ -171,4 +177,3 @@ def _run_request(key: str, planned: Planned, attempts: int) -> dg.RunRequest:
             "alphaswarm/trigger": "advance",
         },
     )
-

@@ -1,6 +1,7 @@
 """Collect: raw bars, checked bars, features, and the pinned dataset of a spec."""
 
 from collections.abc import Mapping
+from typing import Any, cast
 
 import dagster as dg
 
@@ -118,7 +119,7 @@ def silver_bars(
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
     """Checked bars, adjusted for splits and dividends; what was dropped or flagged is counted."""
-    from alphaswarm_assets.markets.bars import check_bars  # noqa: PLC0415 -- keeps the location light
+    from alphaswarm_assets.markets.bars import check_bars
 
     with plain_errors():
         parent, bronze = _parent(context, event_logs, runtime, "bronze_bars")
@@ -151,7 +152,7 @@ def gold_features(
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
     """Causal features of every symbol: the value at a bar uses bars up to it and no other."""
-    from alphaswarm_assets.markets.features import feature_table  # noqa: PLC0415 -- as above
+    from alphaswarm_assets.markets.features import feature_table
 
     with plain_errors():
         parent, silver = _parent(context, event_logs, runtime, "silver_bars")
@@ -184,7 +185,7 @@ def research_dataset(
     lake: dg.ResourceParam[Lake],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
-    """What a study sees: symbols and window of its spec at pinned snapshots, cut into folds, the paper window set aside."""
+    """What a study sees: its symbols and window at pinned snapshots, cut into folds, the paper window set aside."""
     with plain_errors():
         making = resolve(
             asset="research_dataset",
@@ -193,9 +194,7 @@ def research_dataset(
             specs=specs,
             artifacts=runtime.bench.artifacts,
         )
-        gold, source = tables.table_pin(
-            runtime.bench.artifacts, making.digest("gold_features")
-        )
+        gold, source = tables.table_pin(runtime.bench.artifacts, making.digest("gold_features"))
         lake.protect(gold, tag=f"dataset-{making.spec.key}-{gold.content_digest[:12]}")
         run = runtime.context(context.run_id, code_version("research_dataset"))
         digest = runtime.collect(
@@ -205,19 +204,23 @@ def research_dataset(
         return made_from(making, digest, _dataset_metadata(facts, gold))
 
 
-def _dataset_metadata(facts: JsonObject, gold: TablePin) -> dict[str, object]:
+def _dataset_metadata(content: JsonObject, gold: TablePin) -> dict[str, object]:
+    facts = cast("Mapping[str, Any]", content)
     symbols = [
-        {"symbol": s, "known from": facts["first_known"][s], "missing bars": facts["missing_bars"][s]}  # type: ignore[index, call-overload]
-        for s in facts["symbols"]  # type: ignore[union-attr]
+        {
+            "symbol": name,
+            "known from": facts["first_known"][name],
+            "missing bars": facts["missing_bars"][name],
+        }
+        for name in facts["symbols"]
     ]
+    picture = folds_chart(facts["walk"], facts["n_bars"])
     return {
         "bars": facts["n_bars"],
         "first_session": facts["first_session"],
         "last_session": facts["last_session"],
         "symbols": table(symbols),
         "walk": facts["walk"],
-        "picture": dg.MetadataValue.md(
-            markdown_image(folds_chart(facts["walk"], facts["n_bars"]), "folds and paper window")  # type: ignore[arg-type]
-        ),
+        "picture": dg.MetadataValue.md(markdown_image(picture, "folds and paper window")),
         "snapshot": gold.to_json(),
     }

@@ -55,9 +55,7 @@ def train_seed(
     with plain_errors():
         spec = specs.get(task["key"])
         run = runtime.context(context.run_id, code_version(ASSET))
-        digest = runtime.train(
-            spec, task["fold"], task["seed"], dataset=task["dataset"], run=run
-        )
+        digest = runtime.train(spec, task["fold"], task["seed"], dataset=task["dataset"], run=run)
     context.log.info(f"seed {task['seed']} of {task['fold']}: policy {digest[:12]}")
     return {**task, "policy": digest}
 
@@ -108,7 +106,7 @@ def gather(
     kinds={"torch", "ppo"},
     code_version=code_version(ASSET),
     tags={"stage": "learn"},
-    description="The policies of one fold, one a seed of the battery, trained on the blocks before the fold's evaluation.",
+    description="The policies of one fold, one a seed of the battery, trained on what comes before its evaluation.",
     check_specs=[
         dg.AssetCheckSpec(
             "every_seed_trained",
@@ -131,7 +129,7 @@ def _pin(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _metadata(runtime: RLRuntime, digest: str) -> dict[str, Any]:
-    from alphaswarm_assets.runtime.training import learning_curves_of  # noqa: PLC0415 -- loads torch
+    from alphaswarm_assets.runtime.training import learning_curves_of
 
     facts = runtime.bench.artifacts.manifest(digest).facts
     curves = learning_curves_of(runtime.bench, digest)

@@ -121,11 +121,15 @@ def stale_inputs(parent: Cell, pin: Pin, events: EventLog, artifacts: Artifacts)
         now = latest.digest if latest is not None else None
         if recorded.get(role) != now:
             was, is_now = (d[:12] if d else "missing" for d in (recorded.get(role), now))
-            findings.append(f"{parent.name} was made from {grand.name} {was}, which is {is_now} now")
+            findings.append(
+                f"{parent.name} was made from {grand.name} {was}, which is {is_now} now"
+            )
     return findings
 
 
-def _require_fresh(parent: Cell, pin: Pin, events: EventLog, artifacts: Artifacts, key: str) -> None:
+def _require_fresh(
+    parent: Cell, pin: Pin, events: EventLog, artifacts: Artifacts, key: str
+) -> None:
     findings = stale_inputs(parent, pin, events, artifacts)
     if findings:
         raise StaleArtifactError(
@@ -140,4 +144,6 @@ def _no_such_cell(spec: ResearchSpec, asset: str, fold: str | None) -> str:
             f"spec {spec.key} has walk_forward.n_blocks = {spec.walk_forward.n_blocks}, so its folds are {have}; "
             f"there is no {fold}"
         )
-    return f"spec {spec.key} has no {asset}: its `mlflow` section is absent, so nothing is registered"
+    return (
+        f"spec {spec.key} has no {asset}: its `mlflow` section is absent, so nothing is registered"
+    )

@@ -133,7 +133,7 @@ def registered_model(
     event_logs: dg.ResourceParam[EventLogs],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> Iterator[Any]:
-    """The promoted policies as an MLflow model version; fails before it is materialised unless the verdict allows it."""
+    """The promoted policies as an MLflow model version; nothing is materialised unless the verdict allows it."""
     making = yield from allowed(context, specs, event_logs, runtime, "registered_model")
     with plain_errors():
         digest = runtime.register(
@@ -155,9 +155,9 @@ def allowed(
     runtime: RLRuntime,
     asset: str,
 ) -> Iterator[Any]:
-    """Yield the check ``verdict_allows`` and return the cell, pinned; a refusal fails before anything is materialised."""
-    from alphaswarm_assets.errors import AlphaSwarmError  # noqa: PLC0415 -- one name, one place
-    from alphaswarm_assets.runtime.registering import require_allowed  # noqa: PLC0415 -- keeps the location light
+    """Yield the check ``verdict_allows`` and return the cell, pinned; a refusal fails with nothing materialised."""
+    from alphaswarm_assets.errors import AlphaSwarmError
+    from alphaswarm_assets.runtime.registering import require_allowed
 
     try:
         making = resolve(

@@ -170,7 +170,9 @@ def _intervals(aggregate: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any
 
 
 def _plotted(aggregate: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [row for row in _intervals(aggregate) if row["metric"] in SHOWN and row["lo"] is not None]
+    return [
+        row for row in _intervals(aggregate) if row["metric"] in SHOWN and row["lo"] is not None
+    ]
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

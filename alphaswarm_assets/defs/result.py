@@ -1,7 +1,7 @@
 """What an asset hands back: digests, memo key, explicit parents and whatever a person wants to read."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -95,7 +95,7 @@ def provenance(
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
+def plain_errors() -> Generator[None]:
     """Turn an error raised on purpose into a failure whose description is its message; it is not retried."""
     try:
         yield

@@ -58,7 +58,7 @@ class Rollout:
     @property
     def equity(self) -> Float64Array:
         """(T,) equity chained over the episodes, from 1."""
-        return np.cumprod(1.0 + self.returns)
+        return np.cumprod(1.0 + self.returns, dtype=np.float64)
 
 
 def evaluate_policies(
@@ -76,7 +76,14 @@ def evaluate_policies(
         If the window is too short for so many episodes.
     """
     return [
-        play(policy, label=str(i), panel=panel, window=window, environment=environment, episodes=episodes)
+        play(
+            policy,
+            label=str(i),
+            panel=panel,
+            window=window,
+            environment=environment,
+            episodes=episodes,
+        )
         for i, policy in enumerate(policies)
     ]
 
@@ -91,7 +98,12 @@ def evaluate_ensemble(
     """Return the rollout of the mean of the policies' target weights."""
     actor = Ensemble(members=tuple(policies))
     return play(
-        actor, label=ENSEMBLE, panel=panel, window=window, environment=environment, episodes=episodes
+        actor,
+        label=ENSEMBLE,
+        panel=panel,
+        window=window,
+        environment=environment,
+        episodes=episodes,
     )
 
 
@@ -105,7 +117,14 @@ def evaluate_baselines(
         DO_NOTHING: DoNothing(),
     }
     return [
-        play(actor, label=label, panel=panel, window=window, environment=environment, episodes=episodes)
+        play(
+            actor,
+            label=label,
+            panel=panel,
+            window=window,
+            environment=environment,
+            episodes=episodes,
+        )
         for label, actor in actors.items()
     ]
 

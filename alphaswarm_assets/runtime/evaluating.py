@@ -132,7 +132,10 @@ def measure(
 
 
 def _series(labelled: list[tuple[str, Rollout]], ensemble: Rollout) -> bytes:
-    arrays = {"session": ensemble.session, "weights/ensemble": np.ascontiguousarray(ensemble.weights)}
+    arrays = {
+        "session": ensemble.session,
+        "weights/ensemble": np.ascontiguousarray(ensemble.weights),
+    }
     for label, rollout in labelled:
         arrays[f"returns/{label}"] = np.ascontiguousarray(rollout.returns)
         arrays[f"turnover/{label}"] = np.ascontiguousarray(rollout.turnover_one_way)

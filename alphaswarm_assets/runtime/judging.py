@@ -59,7 +59,11 @@ def judge_study(
         }
     )
     record_run(
-        bench, run, spec, target="judge", status="completed",
+        bench,
+        run,
+        spec,
+        target="judge",
+        status="completed",
         result_summary={"promotion": {"verdict": digest, **verdict.to_json()}},
     )
     return digest
@@ -68,12 +72,9 @@ def judge_study(
 def evidence_of(summary: Artifact, stale: Sequence[str]) -> Evidence:
     """Return what the gates look at, read from the evidence artifact *summary*."""
     facts = cast("Mapping[str, Any]", summary.content.facts)
-    folds = {
-        "folds_expected": tuple(facts["folds_expected"]),
-        "folds_present": tuple(facts["folds_present"]),
-    }
-    if not facts["folds_present"]:
-        return Evidence(stale=tuple(stale), **folds)
+    expected, present = tuple(facts["folds_expected"]), tuple(facts["folds_present"])
+    if not present:
+        return Evidence(folds_expected=expected, folds_present=present, stale=tuple(stale))
     aggregate = facts["aggregate"]
     return Evidence(
         n_seeds=facts["n_seeds"],
@@ -82,8 +83,9 @@ def evidence_of(summary: Artifact, stale: Sequence[str]) -> Evidence:
         total_return_ci_lo=_of_aggregate(aggregate["total_return"], "lo", unit="fraction"),
         pbo=_reading(facts["pbo"], unit="probability"),
         dsr_probability=_reading(facts["dsr"], unit="probability"),
+        folds_expected=expected,
+        folds_present=present,
         stale=tuple(stale),
-        **folds,
     )
 
 

@@ -41,7 +41,9 @@ CONVENTIONS: Mapping[str, str] = MappingProxyType(
 """What each metric means."""
 
 
-def metrics_of(returns: Float64Array, turnover: Float64Array, cost: Float64Array) -> dict[str, Measured]:
+def metrics_of(
+    returns: Float64Array, turnover: Float64Array, cost: Float64Array
+) -> dict[str, Measured]:
     """Return every metric of one series of net returns.
 
     Parameters
@@ -104,7 +106,14 @@ def aggregate_rows(
             generator=streams.generator(f"bootstrap/{metric}"),
         )
         if isinstance(found, Undefined):
-            out[metric] = {"point": None, "iqm": None, "lo": None, "hi": None, "n": len(values), "reason": found.reason}
+            out[metric] = {
+                "point": None,
+                "iqm": None,
+                "lo": None,
+                "hi": None,
+                "n": len(values),
+                "reason": found.reason,
+            }
             continue
         lo, hi = measured_json(found.lo), measured_json(found.hi)
         out[metric] = {

@@ -86,7 +86,11 @@ def register(
         payload={},
         inputs={"promotion_verdict": verdict, "trained_checkpoint": checkpoint},
         facts=content,
-        envelope={**run.envelope(bench), "version": version.version, "mlflow_run_id": version.run_id},
+        envelope={
+            **run.envelope(bench),
+            "version": version.version,
+            "mlflow_run_id": version.run_id,
+        },
     )
     digest = bench.artifacts.put(artifact)
     if version.created:
@@ -94,7 +98,11 @@ def register(
             {"event": "registered", "spec_key": spec.key, "version": version.version, **content}
         )
     record_run(
-        bench, run, spec, target="register", status="completed",
+        bench,
+        run,
+        spec,
+        target="register",
+        status="completed",
         result_summary={"registration": content | {"version": version.version}},
     )
     return digest

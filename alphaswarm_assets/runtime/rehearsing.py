@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -92,7 +91,12 @@ def rehearse(
     session = _play_session(bench, spec, desk)
     content, envelope = _pack(spec, session, checkpoint)
     record_run(
-        bench, run, spec, target="paper", status=session.status, result_summary={"paper_pack": content}
+        bench,
+        run,
+        spec,
+        target="paper",
+        status=session.status,
+        result_summary={"paper_pack": content},
     )
     if session.status == "halted" and session.halt is not None:
         raise RefusedError(
@@ -123,23 +127,28 @@ def _play_session(bench: Workbench, spec: ResearchSpec, desk: WindowDesk) -> Ses
     )
 
 
-def _pack(
-    spec: ResearchSpec, session: Session, checkpoint: str
-) -> tuple[JsonObject, JsonObject]:
-    identity = {
-        "session": session,
-        "spec_hash": spec.snapshot_hash(),
-        "checkpoint": checkpoint,
-        "seed": spec.training.seed,
-        "seeds": cast("Sequence[int]", spec.seeds),
-    }
+def _pack(spec: ResearchSpec, session: Session, checkpoint: str) -> tuple[JsonObject, JsonObject]:
+    spec_hash, seed = spec.snapshot_hash(), spec.training.seed
     if spec.paper is None:
-        return probe_pack(**identity)  # pyright: ignore[reportArgumentType]
-    return build_pack(paper=spec.paper, **identity)  # pyright: ignore[reportArgumentType]
+        return probe_pack(
+            session=session,
+            spec_hash=spec_hash,
+            checkpoint=checkpoint,
+            seed=seed,
+            seeds=spec.seeds,
+        )
+    return build_pack(
+        session=session,
+        paper=spec.paper,
+        spec_hash=spec_hash,
+        checkpoint=checkpoint,
+        seed=seed,
+        seeds=spec.seeds,
+    )
 
 
 def _episodes(spec: ResearchSpec, walk: Walk) -> tuple[Block, ...]:
-    """Cut the reserved window in equal episodes, the newest bars last; a probe is one episode on the last block."""
+    # Equal episodes of the reserved window, the newest bars last; a probe is one episode on the last block.
     if spec.paper is None:
         window = walk.folds[-1].evaluate
         if window is None:
@@ -148,7 +157,9 @@ def _episodes(spec: ResearchSpec, walk: Walk) -> tuple[Block, ...]:
             )
         return (window,)
     if walk.paper is None:
-        raise RefusedError(f"the dataset of {spec.key} reserves no paper window; run the study again")
+        raise RefusedError(
+            f"the dataset of {spec.key} reserves no paper window; run the study again"
+        )
     n = max(1, min(spec.paper.max_episodes, len(walk.paper) // MIN_EPISODE_BARS))
     size = len(walk.paper) // n
     first = walk.paper.stop - n * size

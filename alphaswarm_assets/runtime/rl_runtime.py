@@ -1,4 +1,4 @@
-"""RLRuntime: the sanctioned executor. Every verb takes artifacts by digest and gives back the digest of what it made."""
+"""RLRuntime: the sanctioned executor. Every verb takes artifacts by digest and gives back one of what it made."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ class RLRuntime:
 
     def context(self, run_id: str, code_version: str) -> RunContext:
         """Return the context of the run *run_id* under *code_version*."""
-        return RunContext(run_id=run_id, code_version=code_version, source_version=self.source_version)
+        return RunContext(
+            run_id=run_id, code_version=code_version, source_version=self.source_version
+        )
 
     def collect(
         self,
@@ -65,11 +67,19 @@ class RLRuntime:
         if spec.training.post_train_battery:
             summary |= self.battery(spec, fold, dataset=dataset, checkpoint=digest)
         record_run(
-            self.bench, run, spec, target="train", status="completed", result_summary=summary, fold=fold
+            self.bench,
+            run,
+            spec,
+            target="train",
+            status="completed",
+            result_summary=summary,
+            fold=fold,
         )
         return digest
 
-    def battery(self, spec: ResearchSpec, fold: str, *, dataset: str, checkpoint: str) -> JsonObject:
+    def battery(
+        self, spec: ResearchSpec, fold: str, *, dataset: str, checkpoint: str
+    ) -> JsonObject:
         """Return the result summary of an evaluation that is stored nowhere else: the post-train battery."""
         from alphaswarm_assets.runtime.evaluating import measure
 
@@ -165,7 +175,9 @@ class RLRuntime:
 def _evaluation_summary(facts: JsonObject) -> JsonObject:
     return {
         "evaluation_report": {
-            name: facts[name] for name in ("fold", "seeds", "ensemble", "aggregate") if name in facts
+            name: facts[name]
+            for name in ("fold", "seeds", "ensemble", "aggregate")
+            if name in facts
         },
         "reward_attribution": facts.get("reward_attribution"),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 from safetensors.numpy import load, save
@@ -22,10 +21,10 @@ from alphaswarm_assets.runtime.measuring import (
 )
 from alphaswarm_assets.runtime.workbench import RunContext, Workbench
 from alphaswarm_assets.specs.research import ResearchSpec
-from alphaswarm_assets.statistics.deflation import deflated_sharpe
+from alphaswarm_assets.statistics.deflation import DeflatedSharpe, deflated_sharpe
 from alphaswarm_assets.statistics.duplicates import count_distinct
 from alphaswarm_assets.statistics.pbo import probability_of_backtest_overfitting
-from alphaswarm_assets.statistics.undefined import Measured, Undefined
+from alphaswarm_assets.statistics.undefined import Undefined
 from alphaswarm_assets.streams import Streams
 
 JOINED_FILE = "out_of_sample.safetensors"
@@ -63,16 +62,11 @@ def summarise(
         kind="summary",
         spec_hash=spec.snapshot_hash(),
         payload=payload,
-        inputs={_role(spec, fold): artifact.digest for fold, artifact in opened.items()},
+        inputs={f"evaluation_report[{f}]": report.digest for f, report in opened.items()},
         facts=facts,
         envelope=run.envelope(bench),
     )
     return bench.artifacts.put(artifact)
-
-
-def _role(spec: ResearchSpec, fold: str) -> str:
-    del spec
-    return f"evaluation_report[{fold}]"
 
 
 def _promoted(spec: ResearchSpec, opened: Mapping[str, Artifact]) -> str | None:
@@ -83,13 +77,17 @@ def _promoted(spec: ResearchSpec, opened: Mapping[str, Artifact]) -> str | None:
 def _join(spec: ResearchSpec, reports: Sequence[Artifact]) -> dict[str, Float64Array]:
     parts = [load(report.payload[SERIES_FILE]) for report in reports]
     labels = [str(seed) for seed in spec.seeds] + [ENSEMBLE, *BASELINES]
-    names = ["session"] + [f"{kind}/{label}" for label in labels for kind in ("returns", "turnover", "cost")]
+    names = ["session"] + [
+        f"{kind}/{label}" for label in labels for kind in ("returns", "turnover", "cost")
+    ]
     return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
 
 def _evidence(spec: ResearchSpec, joined: Mapping[str, Float64Array]) -> JsonObject:
     tables = {
-        label: metrics_of(joined[f"returns/{label}"], joined[f"turnover/{label}"], joined[f"cost/{label}"])
+        label: metrics_of(
+            joined[f"returns/{label}"], joined[f"turnover/{label}"], joined[f"cost/{label}"]
+        )
         for label in [str(seed) for seed in spec.seeds] + [ENSEMBLE, *BASELINES]
     }
     seeds = [str(seed) for seed in spec.seeds]
@@ -100,7 +98,9 @@ def _evidence(spec: ResearchSpec, joined: Mapping[str, Float64Array]) -> JsonObj
     return {
         "n_bars": len(matrix),
         "metrics": {label: metrics_json(metrics) for label, metrics in tables.items()},
-        "aggregate": aggregate_rows([tables[seed] for seed in seeds], spec.evaluation.bootstrap, streams),
+        "aggregate": aggregate_rows(
+            [tables[seed] for seed in seeds], spec.evaluation.bootstrap, streams
+        ),
         "n_seeds": len(seeds),
         "n_distinct_seeds": count_distinct(matrix),
         "dsr": _dsr_json(spec, deflated),
@@ -109,8 +109,8 @@ def _evidence(spec: ResearchSpec, joined: Mapping[str, Float64Array]) -> JsonObj
     }
 
 
-def _dsr_json(spec: ResearchSpec, deflated: object) -> JsonObject:
+def _dsr_json(spec: ResearchSpec, deflated: DeflatedSharpe | Undefined) -> JsonObject:
     if spec.evaluation.compute_dsr is False:
         return {"value": None, "reason": "evaluation.compute_dsr is false", "scope": "battery"}
-    value: Measured = deflated if isinstance(deflated, Undefined) else cast("float", getattr(deflated, "probability"))  # noqa: B009
+    value = deflated if isinstance(deflated, Undefined) else deflated.probability
     return measured_json(value) | {"scope": "battery"}

@@ -112,7 +112,9 @@ def gather(
     """
     missing = [seed for seed in spec.seeds if seed not in policies]
     if missing:
-        raise MissingArtifactError(f"{fold} lacks the policies of the seeds {missing}; train them first")
+        raise MissingArtifactError(
+            f"{fold} lacks the policies of the seeds {missing}; train them first"
+        )
     seeds = [_seed_facts(bench, seed, policies[seed]) for seed in spec.seeds]
     artifact = pack(
         kind="checkpoint",
@@ -139,6 +141,7 @@ def learning_curves_of(bench: Workbench, checkpoint: str) -> dict[str, list[tupl
         curves[str(seed)] = [
             (int(step), float(reached))
             for row in read_policy(policy.payload).curve
-            if (step := row["step"]) is not None and (reached := row["mean_episode_return"]) is not None
+            if (step := row["step"]) is not None
+            and (reached := row["mean_episode_return"]) is not None
         ]
     return curves

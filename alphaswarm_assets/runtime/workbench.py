@@ -66,7 +66,7 @@ class RunContext:
 
 def library_versions() -> JsonObject:
     """Return the versions of the libraries that compute."""
-    from importlib import metadata  # noqa: PLC0415 -- slow to import, needed once a run
+    from importlib import metadata
 
     names = ("numpy", "torch", "pyarrow", "pyiceberg", "safetensors", "dagster", "mlflow")
     return {name: metadata.version(name) for name in names}

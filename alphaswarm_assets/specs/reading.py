@@ -34,7 +34,7 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
-        for key_node, _ in node.value:
+        for key_node, _ in node.value if node.id == "mapping" else ():
             key = str(cast("object", key_node.value))
             if key in seen:
                 raise yaml.MarkedYAMLError(

@@ -18,6 +18,8 @@ from alphaswarm_resources.halt_reasons import unreachable, worded
 _ENGAGE = "redis.call('SET', KEYS[1], ARGV[1], 'NX') return redis.call('GET', KEYS[1])"
 _RELEASE = "local held = redis.call('GET', KEYS[1]) redis.call('DEL', KEYS[1]) return held"
 
+_SOMEWHERE = "its URL"
+
 
 class RedisHaltSwitch(HaltSwitch):
     """A switch whose state is which keys stand under a prefix, in one Redis of version 6.2 or later."""
@@ -132,16 +134,16 @@ def _place(url: str) -> str:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        return "its URL"
+        return _SOMEWHERE
     # A password with a / or # in it that is not quoted ends up in the wrong part.
-    if "@" in parts.path + parts.query + parts.fragment:
-        return "its URL"
+    if not parts.scheme or "@" in parts.path + parts.query + parts.fragment:
+        return _SOMEWHERE
     host = parts.hostname or ""
     return f"{parts.scheme}://{host}{f':{port}' if port else ''}{parts.path}"
 
 
 def _redacted(error: Exception, url: str) -> str:
-    if _place(url) == "its URL" or isinstance(error, ValueError):
+    if _place(url) == _SOMEWHERE or isinstance(error, ValueError):
         return f"{type(error).__name__} (write special characters of a password as %XX)"
     text = str(error)
     parts = urlsplit(url)

@@ -49,7 +49,9 @@ class LakeRows:
                 f"was {sorted(columns)!r}"
             )
         keys = [*sort_by, *(name for name in columns if name not in sort_by)]
-        order = np.lexsort([columns[name] for name in reversed(keys)])
+        # Bits last: 0.0 and -0.0 compare as equal and are not the same bytes.
+        bits = [array.view(np.int64) for array in columns.values() if array.dtype.kind == "f"]
+        order = np.lexsort([*bits, *(columns[name] for name in reversed(keys))])
         return cls({name: array[order] for name, array in columns.items()}, tuple(sort_by))
 
     @property

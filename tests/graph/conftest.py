@@ -38,7 +38,9 @@ def write_bars(path: Path, *, seed: int = 5, n_sessions: int = 420, drift: float
         for t in range(first, n_sessions):
             o, c = opened[t], close[t]
             high, low = max(o, c) * 1.002, min(o, c) * 0.998
-            lines.append(f"{days[t]},{symbol},{o:.6f},{high:.6f},{low:.6f},{c:.6f},{1000 + t},{c:.6f}")
+            lines.append(
+                f"{days[t]},{symbol},{o:.6f},{high:.6f},{low:.6f},{c:.6f},{1000 + t},{c:.6f}"
+            )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -121,6 +121,6 @@ def test_an_approval_says_until_when_it_holds() -> None:
         "decision": "PASS",
         "session": {"status": "completed", "n_episodes": 0, "metrics": metrics},
     }
-    assert str(pack_line(pack | {"approval_expiry": "2027-01-01"})).endswith(
-        "undefined, approval holds until 2027-01-01"
+    assert str(pack_line(pack | {"approval_expiry": "2027-01-01T09:30:00.125+00:00"})).endswith(
+        "undefined, approval holds until 2027-01-01 09:30:00 UTC"
     )

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from alphaswarm_assets.cli.words import about, clock, duration, metric, quantity, rule
+from alphaswarm_assets.cli.words import (
+    METRICS,
+    about,
+    clock,
+    duration,
+    in_order,
+    metric,
+    quantity,
+    rule,
+)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +66,12 @@ def test_shares_of_equity_are_percentages_and_ratios_are_not() -> None:
 def test_a_rule_names_its_comparator() -> None:
     assert rule(">=", 0.5, unit="annual") == "≥ 0.5 annual"
     assert rule(">", 0.0, unit="fraction") == "> 0.00%"
+
+
+def test_what_is_asked_for_first_stands_first_and_the_rest_by_name() -> None:
+    assert in_order({"b", "sharpe", "a", "total_return"}, METRICS) == [
+        "total_return",
+        "sharpe",
+        "a",
+        "b",
+    ]

@@ -36,8 +36,9 @@ def test_each_ingredient_moves_the_key(change: dict[str, Any]) -> None:
 
 
 def test_the_order_of_parents_does_not_move_the_key() -> None:
-    parents = dict(reversed(INGREDIENTS["parents"].items()))
-    assert memo_key(**(INGREDIENTS | {"parents": parents})) == memo_key(**INGREDIENTS)
+    reordered = INGREDIENTS.copy()
+    reordered["parents"] = dict(reversed(INGREDIENTS["parents"].items()))
+    assert memo_key(**reordered) == memo_key(**INGREDIENTS)
 
 
 def test_the_key_of_a_cell_never_moves() -> None:
