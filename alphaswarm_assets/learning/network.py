@@ -39,47 +39,57 @@ def one_thread() -> Iterator[None]:
 @dataclass(frozen=True, slots=True)
 class _Layer:
     weight: torch.Tensor
+    weight_t: torch.Tensor
     bias: torch.Tensor
+    bias_column: torch.Tensor
     d_weight: torch.Tensor
     d_bias: torch.Tensor
 
 
 @dataclass(frozen=True, slots=True)
-class _Scratch:
-    """Activations and their gradients for one batch size: hidden ones (B, H), the head's (O, B)."""
+class _Hidden:
+    """Activations (B, H) of one layer and their gradient; views are made once, since making one costs a product."""
 
-    hidden: list[torch.Tensor]
-    hidden_np: list[Float32Array]
-    d_hidden: list[torch.Tensor]
+    h: torch.Tensor
+    h_t: torch.Tensor
+    h_np: Float32Array
+    d: torch.Tensor
+    d_t: torch.Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class _Scratch:
+    """What a pass over B rows writes to; the head's outputs are columns, (O, B)."""
+
+    hidden: list[_Hidden]
     out: torch.Tensor
     out_np: Float32Array
     d_out: torch.Tensor
+    d_out_t: torch.Tensor
     d_out_np: Float32Array
 
 
 class Mlp:
     """A multilayer perceptron with tanh between its layers; it remembers its last forward pass for one backward.
 
-    A head has few outputs, so it works on columns, (O, B): a product with six columns takes a third of the time that
-    one with six rows does, and elementwise work on the outputs runs along B.
+    A head has few outputs, so it works on columns, (O, B): a product with six rows takes a third of the time that one
+    with six columns does, and elementwise work on the outputs runs along B.
     """
 
     def __init__(self, layers: list[_Layer]) -> None:
         """Stand on *layers*, whose memory belongs to the flat vectors."""
-        self._hidden_layers, self._head = layers[:-1], layers[-1]
-        self._head_bias = layers[-1].bias[:, None]
+        self._layers, self._head = layers[:-1], layers[-1]
         self._scratches: dict[int, _Scratch] = {}
 
     def forward(self, x: torch.Tensor) -> Float32Array:
         """Return the outputs (O, B) for inputs (B, D); overwritten by the next pass over B rows."""
         scratch = self._scratch(len(x))
-        for layer, hidden, hidden_np in zip(
-            self._hidden_layers, scratch.hidden, scratch.hidden_np, strict=True
-        ):
-            torch.addmm(layer.bias, x, layer.weight.t(), out=hidden)
-            np.tanh(hidden_np, out=hidden_np)
-            x = hidden
-        torch.addmm(self._head_bias, self._head.weight, x.t(), out=scratch.out)
+        for layer, hidden in zip(self._layers, scratch.hidden, strict=True):
+            torch.addmm(layer.bias, x, layer.weight_t, out=hidden.h)
+            np.tanh(hidden.h_np, out=hidden.h_np)
+            x = hidden.h
+        head = self._head
+        torch.addmm(head.bias_column, head.weight, scratch.hidden[-1].h_t, out=scratch.out)
         return scratch.out_np
 
     def output_gradient(self, n_rows: int) -> Float32Array:
@@ -89,35 +99,37 @@ class Mlp:
     def backward(self, x: torch.Tensor) -> None:
         """Write the gradient of every parameter, after a `forward` over the same *x*."""
         scratch, head = self._scratch(len(x)), self._head
-        entering = scratch.hidden[-1]
-        torch.mm(scratch.d_out, entering, out=head.d_weight)
+        hidden = scratch.hidden[-1]
+        torch.mm(scratch.d_out, hidden.h, out=head.d_weight)
         torch.sum(scratch.d_out, 1, out=head.d_bias)
-        torch.mm(scratch.d_out.t(), head.weight, out=scratch.d_hidden[-1])
-        for i in range(len(self._hidden_layers) - 1, -1, -1):
-            layer, d = self._hidden_layers[i], scratch.d_hidden[i]
-            tanh_backward(d, scratch.hidden[i], grad_input=d)
-            torch.mm(d.t(), scratch.hidden[i - 1] if i else x, out=layer.d_weight)
-            torch.sum(d, 0, out=layer.d_bias)
+        torch.mm(scratch.d_out_t, head.weight, out=hidden.d)
+        for i in range(len(self._layers) - 1, -1, -1):
+            layer, hidden = self._layers[i], scratch.hidden[i]
+            tanh_backward(hidden.d, hidden.h, grad_input=hidden.d)
+            torch.mm(hidden.d_t, scratch.hidden[i - 1].h if i else x, out=layer.d_weight)
+            torch.sum(hidden.d, 0, out=layer.d_bias)
             if i:
-                torch.mm(d, layer.weight, out=scratch.d_hidden[i - 1])
+                torch.mm(hidden.d, layer.weight, out=scratch.hidden[i - 1].d)
 
     def _scratch(self, n_rows: int) -> _Scratch:
         scratch = self._scratches.get(n_rows)
         if scratch is None:
-            hidden = [torch.zeros(n_rows, len(layer.bias)) for layer in self._hidden_layers]
-            out = torch.zeros(len(self._head.bias), n_rows)
-            d_out = torch.zeros_like(out)
+            out, d_out = (torch.zeros(len(self._head.bias), n_rows) for _ in range(2))
             scratch = _Scratch(
-                hidden=hidden,
-                hidden_np=[h.numpy() for h in hidden],
-                d_hidden=[torch.zeros_like(h) for h in hidden],
+                hidden=[_hidden(n_rows, len(layer.bias)) for layer in self._layers],
                 out=out,
                 out_np=out.numpy(),
                 d_out=d_out,
+                d_out_t=d_out.t(),
                 d_out_np=d_out.numpy(),
             )
             self._scratches[n_rows] = scratch
         return scratch
+
+
+def _hidden(n_rows: int, width: int) -> _Hidden:
+    h, d = torch.zeros(n_rows, width), torch.zeros(n_rows, width)
+    return _Hidden(h=h, h_t=h.t(), h_np=h.numpy(), d=d, d_t=d.t())
 
 
 class Network:
@@ -126,7 +138,7 @@ class Network:
     Attributes
     ----------
     flat, gradient : (P,) float32
-        All parameters, and the gradient of each at the same place.
+        All parameters, and the gradient of each at the same place: tensors.
     log_std, d_log_std : (A,) float32
         Views of the two.
     actor, critic : Mlp
@@ -142,26 +154,24 @@ class Network:
             size += -(-array.size // _ALIGN) * _ALIGN
         self._starts = starts
         self._shapes = {name: array.shape for name, array in parameters.items()}
-        self._flat, self._gradient = torch.zeros(size), torch.zeros(size)
-        self.flat: Float32Array = self._flat.numpy()
-        self.gradient: Float32Array = self._gradient.numpy()
+        self.flat, self.gradient = torch.zeros(size), torch.zeros(size)
         for name, array in parameters.items():
-            np.copyto(self._view(self._flat, name).numpy(), array)
-        self.log_std: Float32Array = self._view(self._flat, LOG_STD).numpy()
-        self.d_log_std: Float32Array = self._view(self._gradient, LOG_STD).numpy()
+            np.copyto(self._view(self.flat, name).numpy(), array)
+        self.log_std: Float32Array = self._view(self.flat, LOG_STD).numpy()
+        self.d_log_std: Float32Array = self._view(self.gradient, LOG_STD).numpy()
         self.actor, self.critic = Mlp(self._layers(ACTOR)), Mlp(self._layers(CRITIC))
 
     def parameters(self) -> dict[str, Float32Array]:
         """Return a copy of every parameter by name."""
-        return {name: self._view(self._flat, name).numpy().copy() for name in self._starts}
+        return {name: self._view(self.flat, name).numpy().copy() for name in self._starts}
 
     def gradients(self) -> dict[str, Float32Array]:
         """Return a copy of every gradient by name."""
-        return {name: self._view(self._gradient, name).numpy().copy() for name in self._starts}
+        return {name: self._view(self.gradient, name).numpy().copy() for name in self._starts}
 
     def gradient_norm(self) -> float:
         """Return the Euclidean norm of the whole gradient."""
-        return float(torch.dot(self._gradient, self._gradient)) ** 0.5
+        return float(torch.dot(self.gradient, self.gradient)) ** 0.5
 
     def _view(self, flat: torch.Tensor, name: str) -> torch.Tensor:
         start, shape = self._starts[name], self._shapes[name]
@@ -169,12 +179,15 @@ class Network:
 
     def _layers(self, network: str) -> list[_Layer]:
         depth = sum(name.startswith(f"{network}.") for name in self._starts) // 2
-        return [
-            _Layer(
-                weight=self._view(self._flat, f"{network}.{i}.weight"),
-                bias=self._view(self._flat, f"{network}.{i}.bias"),
-                d_weight=self._view(self._gradient, f"{network}.{i}.weight"),
-                d_bias=self._view(self._gradient, f"{network}.{i}.bias"),
-            )
-            for i in range(depth)
-        ]
+        return [self._layer(f"{network}.{i}") for i in range(depth)]
+
+    def _layer(self, name: str) -> _Layer:
+        weight, bias = (self._view(self.flat, f"{name}.{part}") for part in ("weight", "bias"))
+        return _Layer(
+            weight=weight,
+            weight_t=weight.t(),
+            bias=bias,
+            bias_column=bias[:, None],
+            d_weight=self._view(self.gradient, f"{name}.weight"),
+            d_bias=self._view(self.gradient, f"{name}.bias"),
+        )

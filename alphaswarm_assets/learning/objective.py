@@ -43,7 +43,7 @@ class Minibatch:
     log_prob: Float32Array
     """(B,) of the drawn action then, without the constant of the Gaussian."""
     advantage: Float32Array
-    """(B,)."""
+    """(B,) standardised over the minibatch."""
     target: Float32Array
     """(B,) what the value is fitted to."""
 
@@ -71,8 +71,7 @@ def masked_log_prob(noise: Float32Array, log_std: Float32Array, mask: Float32Arr
 class Objective:
     """The loss over minibatches of one size or another.
 
-    ``-mean(min(r A, clip(r) A)) + value_coef mean((v - R)^2) - entropy_coef H``, with the advantages A standardised
-    over the minibatch.
+    ``-mean(min(r A, clip(r) A)) + value_coef mean((v - R)^2) - entropy_coef H``.
     """
 
     def __init__(self, coefficients: Coefficients) -> None:
@@ -93,7 +92,7 @@ class Objective:
         """Write the loss's gradient with respect to mean (A, B), log_std (A,) and value (1, B)."""
         n = np.float32(len(batch.target))
         low, high = np.float32(1.0 - self._c.clip_range), np.float32(1.0 + self._c.clip_range)
-        advantage = standardise(batch.advantage)
+        advantage = batch.advantage
         precision = np.exp(-log_std)[:, None]
         noise = batch.logits - mean
         noise *= precision
@@ -116,7 +115,7 @@ class Objective:
         self, *, batch: Minibatch, mean: Float32Array, log_std: Float32Array, value: Float32Array
     ) -> Measures:
         """Return the parts of the loss, in float64."""
-        advantage = standardise(batch.advantage).astype(np.float64)
+        advantage = batch.advantage.astype(np.float64)
         noise = (batch.logits - mean) * np.exp(-log_std)[:, None]
         log_ratio = (masked_log_prob(noise, log_std, batch.mask) - batch.log_prob).astype(np.float64)
         ratio = np.exp(log_ratio)
@@ -132,11 +131,11 @@ class Objective:
         )
 
 
-def standardise(advantage: Float32Array) -> Float32Array:
-    """Return *advantage* (B,) with mean 0 and sample deviation 1; a single one as it is."""
-    n = len(advantage)
+def standardise(advantage: Float32Array) -> None:
+    """Give each row of *advantage* (M, B) mean 0 and sample deviation 1, in place; a row of one is left as it is."""
+    n = advantage.shape[1]
     if n < 2:
-        return advantage
-    centred = advantage - np.add.reduce(advantage) / np.float32(n)
-    variance = np.add.reduce(centred * centred) / np.float32(n - 1)
-    return centred / (np.sqrt(variance) + np.float32(1e-8))
+        return
+    advantage -= np.add.reduce(advantage, axis=1, keepdims=True) / np.float32(n)
+    variance = np.add.reduce(advantage * advantage, axis=1, keepdims=True) / np.float32(n - 1)
+    advantage /= np.sqrt(variance) + np.float32(1e-8)

@@ -9,7 +9,7 @@ from alphaswarm_assets.arrays import BoolArray, Float32Array, Float64Array
 from alphaswarm_assets.learning.advantages import gae
 from alphaswarm_assets.learning.environment import PortfolioVectorEnv
 from alphaswarm_assets.learning.network import Network
-from alphaswarm_assets.learning.objective import Minibatch, masked_log_prob
+from alphaswarm_assets.learning.objective import Minibatch, masked_log_prob, standardise
 from alphaswarm_assets.learning.policy import weights_from_logits
 
 
@@ -114,6 +114,10 @@ class Rollouts:
         order = random.permutation(len(self._observations))
         np.take(self._observations.numpy(), order, axis=0, out=self._dealt_observations.numpy(), mode="clip")
         np.take(self._columns, order, axis=1, out=self._dealt, mode="clip")
+        advantage, size = self._dealt[-2], len(self.minibatches[0].target)
+        whole = len(advantage) // size * size
+        standardise(advantage[:whole].reshape(-1, size))
+        standardise(advantage[None, whole:])
 
     def explained_variance(self) -> float | None:
         """Return the share of the value targets' variance that the values had explained, None if there is none."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -137,9 +138,8 @@ class DagsterLauncher(Launcher):
 
     @cached_property
     def _steps(self) -> ReconstructableJob:
-        repository = ReconstructableRepository.for_module(
-            self._location.module, self._location.attribute
-        )
+        module, attribute = self._location.module, self._location.attribute
+        repository = ReconstructableRepository.for_module(module, attribute, _folder_of(module))
         return repository.get_reconstructable_job(self._job().name)
 
     @cached_property
@@ -173,6 +173,15 @@ class DagsterLauncher(Launcher):
             run_id=run.run_id,
             error=refusal or first_error(self._instance, run.run_id),
         )
+
+
+def _folder_of(module: str) -> str | None:
+    # Dagster takes the first entry of the path away while it imports, which may be the one the module is under.
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        return None
+    depth = module.count(".") + (spec.submodule_search_locations is not None)
+    return str(Path(spec.origin).parents[depth])
 
 
 def _owner_tags() -> dict[str, str]:

@@ -5,11 +5,11 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -81,6 +81,13 @@ def log(instance: dg.DagsterInstance) -> DagsterEventLog:
 
 def report(memo_key: str = MEMO, partition: str | None = KEY) -> LaunchRequest:
     return LaunchRequest(asset="report", partition=partition, memo_key=memo_key)
+
+
+def started(instance: dg.DagsterInstance, **changes: Any) -> dg.DagsterRun:
+    """Add a run as another process would have left it."""
+    run = dg.DagsterRun(**{"job_name": "__ASSET_JOB", "status": dg.DagsterRunStatus.STARTED, **changes})
+    instance.add_run(run)
+    return run
 
 
 def slots(instance: dg.DagsterInstance) -> int:
@@ -162,7 +169,6 @@ def test_a_refusal_is_told_as_it_was_written(launcher, monkeypatch) -> None:
     [
         (report(partition="unknown-0123456789ab"), "unknown-0123456789ab"),
         (LaunchRequest(asset="nothing", partition=KEY, memo_key=MEMO), "nothing"),
-        (LaunchRequest(asset="nothing", partition=KEY, memo_key=MEMO, parallel=True), "nothing"),
         (LaunchRequest(asset="checkpoint", partition="f0|unknown", memo_key=MEMO, parallel=True), "unknown"),
     ],
 )
@@ -182,15 +188,15 @@ def test_attempts_count_what_did_not_succeed(log, launcher, instance, monkeypatc
         launcher.make(report())
         assert log.attempts(MEMO) == n
     assert log.attempts("x" * 64) == 0
-    canceled = instance.create_run_for_job(launcher._job(), tags={"alphaswarm/memo_key": MEMO})
+    canceled = started(instance, tags={"alphaswarm/memo_key": MEMO})
     instance.report_run_canceled(canceled)
     assert log.attempts(MEMO) == 3
 
 
-def test_a_run_is_running_until_it_ends(log, launcher, instance) -> None:
+def test_a_run_is_running_until_it_ends(log, instance) -> None:
     assert not log.running(MEMO)
-    for status in (dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTED):
-        run = instance.create_run_for_job(launcher._job(), tags={"alphaswarm/memo_key": MEMO}, status=status)
+    for name in ("NOT_STARTED", "STARTING", "STARTED", "CANCELING"):
+        run = started(instance, tags={"alphaswarm/memo_key": MEMO}, status=dg.DagsterRunStatus[name])
         assert log.running(MEMO)
         instance.report_run_failed(run)
         assert not log.running(MEMO)
@@ -270,17 +276,16 @@ def begin(start, home: Path, tmp_path: Path, monkeypatch) -> Callable[..., subpr
     return begin
 
 
-CELLS = {"here": ("report", KEY), "parallel": ("checkpoint", f"f0|{KEY}")}
-
-
 @pytest.mark.slow
 @pytest.mark.faults
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("way", CELLS)
+@pytest.mark.parametrize(
+    ("way", "number"), [("here", signal.SIGINT), ("here", signal.SIGTERM), ("parallel", signal.SIGINT)]
+)
 def test_an_interrupted_cell_is_cancelled_after_its_checkpoint(begin, instance, log, tmp_path, way, number) -> None:
-    child = begin(*CELLS[way], way)
+    child = begin("report", KEY, way)
     assert log.running(MEMO)
-    child.send_signal(number)
+    # A terminal sends Ctrl-C to the step processes as well.
+    (os.killpg if way == "parallel" else os.kill)(child.pid, number)
     out, err = child.communicate(timeout=60)
     assert out.split()[0] == "interrupted"
     assert err == ""
@@ -310,19 +315,18 @@ def test_a_killed_cell_is_reconciled_and_can_be_made_again(begin, launcher, inst
     assert launcher.make(report()).status == "made"
 
 
-def owned(launcher: DagsterLauncher, instance: dg.DagsterInstance, **changes: object) -> dg.DagsterRun:
+def owned(instance: dg.DagsterInstance, *, tags: dict[str, str] | None = None, **changes: Any) -> dg.DagsterRun:
     me = this_process()
-    tags = {PID_TAG: str(me.pid), HOST_TAG: me.host, START_TAG: str(me.start_ticks), **changes.pop("tags", {})}  # pyright: ignore
-    status = dg.DagsterRunStatus.STARTED
-    return instance.create_run_for_job(launcher._job(), tags=tags, status=status, **changes)  # pyright: ignore
+    mine = {PID_TAG: str(me.pid), HOST_TAG: me.host, START_TAG: str(me.start_ticks)}
+    return started(instance, tags={**mine, **(tags or {})}, **changes)
 
 
 def test_only_runs_whose_process_is_gone_are_reported_lost(launcher, instance) -> None:
-    alive = owned(launcher, instance)
-    reused = owned(launcher, instance, tags={START_TAG: "1"})
-    elsewhere = owned(launcher, instance, tags={HOST_TAG: "elsewhere", START_TAG: "1"})
-    again = owned(launcher, instance, tags={START_TAG: "1"}, parent_run_id=reused.run_id, root_run_id=reused.run_id)
-    daemons = instance.create_run_for_job(launcher._job(), status=dg.DagsterRunStatus.STARTED)
+    alive = owned(instance)
+    reused = owned(instance, tags={START_TAG: "1"})
+    elsewhere = owned(instance, tags={HOST_TAG: "elsewhere", START_TAG: "1"})
+    again = owned(instance, tags={START_TAG: "1"}, parent_run_id=reused.run_id, root_run_id=reused.run_id)
+    daemons = started(instance)
     assert launcher.reconcile() == [reused.run_id]
     assert instance.get_run_by_id(reused.run_id).status == dg.DagsterRunStatus.FAILURE
     for run in (alive, elsewhere, again, daemons):
@@ -330,7 +334,7 @@ def test_only_runs_whose_process_is_gone_are_reported_lost(launcher, instance) -
 
 
 def test_a_slot_that_a_finished_run_kept_is_freed(launcher, instance) -> None:
-    run = owned(launcher, instance)
+    run = owned(instance)
     instance.event_log_storage.claim_concurrency_slot("gpu", run.run_id, "report")
     assert launcher.reconcile() == []
     assert slots(instance) == 1
@@ -343,4 +347,3 @@ def test_a_daemon_does_not_try_again_what_was_launched_here(launcher, instance, 
     monkeypatch.setenv("SMALL_STEP", "fail")
     done = launcher.make(report())
     assert instance.get_run_by_id(done.run_id).tags["dagster/max_retries"] == "0"
-    assert sys.modules["small_location"]
