@@ -33,7 +33,7 @@ ui: setup  ## The Dagster UI and its daemon on localhost
 check: lint types floors graph  ## All that is asked before a commit, tests apart
 
 lint: setup  ## Style and docstrings
-	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff format --check --output-format concise .
 	@$(BIN)/ruff check .
 
 types: setup  ## Types: strict in the core, ports and adapters; standard elsewhere

@@ -289,6 +289,8 @@ def definitions_of(house: House) -> dg.Definitions:
             "requests": house.requests,
             "event_logs": _EventLogs(),
             "stores_of": house.stores,
+            "locks": house.locks,
+            "reconcile": lambda: house.launcher().reconcile(),
             "io_manager": JsonHandOff(folder=str(house.home / "handoff")),
         },
     )

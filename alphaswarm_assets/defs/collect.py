@@ -62,7 +62,7 @@ def _keep(
         code_version=code_version(asset),
         parents={f"{parent.asset}[{source}]" if parent else "(source)": parent_version},
     )
-    run = runtime.context(context.run_id, code_version(asset))
+    run = runtime.context(context.run.run_id, code_version(asset))
     artifact = tables.table_artifact(
         pin,
         source=source,
@@ -196,7 +196,7 @@ def research_dataset(
         )
         gold, source = tables.table_pin(runtime.bench.artifacts, making.digest("gold_features"))
         lake.protect(gold, tag=f"dataset-{making.spec.key}-{gold.content_digest[:12]}")
-        run = runtime.context(context.run_id, code_version("research_dataset"))
+        run = runtime.context(context.run.run_id, code_version("research_dataset"))
         digest = runtime.collect(
             making.spec, lake.read(gold, source=source), inputs=making.inputs, pins=[gold], run=run
         )

@@ -54,7 +54,7 @@ def train_seed(
     """Train one policy, or take the one remembered; a killed training goes on where it was."""
     with plain_errors():
         spec = specs.get(task["key"])
-        run = runtime.context(context.run_id, code_version(ASSET))
+        run = runtime.context(context.run.run_id, code_version(ASSET))
         digest = runtime.train(spec, task["fold"], task["seed"], dataset=task["dataset"], run=run)
     context.log.info(f"seed {task['seed']} of {task['fold']}: policy {digest[:12]}")
     return {**task, "policy": digest}
@@ -76,7 +76,7 @@ def gather(
     with plain_errors():
         first = trained[0]
         spec = specs.get(first["key"])
-        run = runtime.context(context.run_id, code_version(ASSET))
+        run = runtime.context(context.run.run_id, code_version(ASSET))
         policies = {task["seed"]: task["policy"] for task in trained}
         digest = runtime.gather(
             spec, first["fold"], dataset=first["dataset"], policies=policies, run=run

@@ -48,7 +48,7 @@ def evaluation_report(
             specs=specs,
             artifacts=runtime.bench.artifacts,
         )
-        run = runtime.context(context.run_id, code_version("evaluation_report"))
+        run = runtime.context(context.run.run_id, code_version("evaluation_report"))
         digest = runtime.evaluate(
             making.spec,
             str(making.fold),
@@ -107,7 +107,7 @@ def evaluation_summary(
             parent.partition.split("|")[0]: pin.digest if pin else None
             for parent, pin in zip(making.cell.parents, making.parents.values(), strict=True)
         }
-        run = runtime.context(context.run_id, code_version("evaluation_summary"))
+        run = runtime.context(context.run.run_id, code_version("evaluation_summary"))
         digest = runtime.summarise(making.spec, reports, run=run)
         summary = runtime.bench.artifacts.get(digest)
         facts = summary.content.facts

@@ -57,7 +57,7 @@ def promotion_verdict(
             artifacts=runtime.bench.artifacts,
             tolerate_stale=True,
         )
-        run = runtime.context(context.run_id, code_version("promotion_verdict"))
+        run = runtime.context(context.run.run_id, code_version("promotion_verdict"))
         digest = runtime.judge(
             making.spec,
             summary=making.digest("evaluation_summary"),
@@ -140,7 +140,7 @@ def registered_model(
             making.spec,
             verdict=making.digest("promotion_verdict"),
             checkpoint=making.digest("trained_checkpoint"),
-            run=runtime.context(context.run_id, code_version("registered_model")),
+            run=runtime.context(context.run.run_id, code_version("registered_model")),
         )
         registration = runtime.bench.artifacts.get(digest)
         shown = {**registration.content.facts, "version": registration.envelope["version"]}

@@ -59,7 +59,7 @@ def paper_pack(
             verdict=making.digest("promotion_verdict"),
             checkpoint=making.digest("trained_checkpoint"),
             dataset=making.digest("research_dataset"),
-            run=runtime.context(context.run_id, code_version("paper_pack")),
+            run=runtime.context(context.run.run_id, code_version("paper_pack")),
         )
         pack = runtime.bench.artifacts.get(digest)
         metadata, accepted = pack_metadata(pack)

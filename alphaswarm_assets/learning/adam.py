@@ -7,8 +7,7 @@ References
 
 from __future__ import annotations
 
-import numpy as np
-import torch  # noqa: TID253 -- only learning's trainer imports this module
+import torch
 
 from alphaswarm_assets.arrays import Float32Array
 

@@ -49,7 +49,9 @@ def gae(
     """
     shapes = {a.shape for a in (rewards, values, next_values, terminated, done)}
     if len(shapes) != 1 or rewards.ndim != 2:
-        raise InvalidInputError(f"rewards, values and ends must share one shape (T, E), were {sorted(shapes)}")
+        raise InvalidInputError(
+            f"rewards, values and ends must share one shape (T, E), were {sorted(shapes)}"
+        )
     errors = rewards + gamma * np.where(terminated, 0.0, next_values) - values
     carried = np.where(done, 0.0, gamma * lam)
     for t in range(len(errors) - 2, -1, -1):

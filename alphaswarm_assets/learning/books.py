@@ -81,7 +81,12 @@ class Books:
         self.turnover_one_way, self.traded = np.zeros(e), np.zeros(e)
         self.orders = Orders()
         self._held, self._change, self._factor = np.zeros((e, n)), np.zeros((e, n)), np.ones((e, n))
-        self._total, self._night, self._day, self._net = np.ones(e), np.ones(e), np.ones(e), np.ones(e)
+        self._total, self._night, self._day, self._net = (
+            np.ones(e),
+            np.ones(e),
+            np.ones(e),
+            np.ones(e),
+        )
         self._left = np.ones(e)
         self._largest_total = 0.0
 
@@ -119,11 +124,16 @@ class Books:
 
     def _check(self, targets: Float64Array) -> None:
         if targets.shape != self.weights.shape:
-            raise InvalidInputError(f"target weights must have shape {self.weights.shape}, was {targets.shape}")
+            raise InvalidInputError(
+                f"target weights must have shape {self.weights.shape}, was {targets.shape}"
+            )
         np.add.reduce(targets, axis=1, out=self._total)
         self._largest_total = float(np.maximum.reduce(self._total))
         # A NaN fails both comparisons.
-        if np.minimum.reduce(targets, axis=None) >= 0.0 and self._largest_total <= 1.0 + SUM_TOLERANCE:
+        if (
+            np.minimum.reduce(targets, axis=None) >= 0.0
+            and self._largest_total <= 1.0 + SUM_TOLERANCE
+        ):
             return
         bad = ~(targets >= 0.0) | ~np.isfinite(targets)
         if bad.any():
@@ -187,7 +197,9 @@ class Books:
         np.multiply(self.traded, -self._cost_rate, out=self.log_cost)
         np.add(self.log_cost, 1.0, out=self._left)
 
-    def _pay_from_what_trades(self, wanted: Float64Array, locked: Float64Array, free: Float64Array) -> None:
+    def _pay_from_what_trades(
+        self, wanted: Float64Array, locked: Float64Array, free: Float64Array
+    ) -> None:
         # Shares of V' become shares of V'' = left V'. With nothing locked the free part shrinks by exactly `left`
         # and the weights are the targets.
         paid = np.ones_like(free)

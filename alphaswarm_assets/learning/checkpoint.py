@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
+import numpy as np
 import safetensors
 from safetensors import numpy as tensors
 
@@ -40,7 +41,8 @@ def policy_files(trained: TrainedPolicy) -> dict[str, bytes]:
     """Return *trained* as files by name; the same policy gives the same bytes."""
     policy = trained.policy
     arrays: dict[str, AnyArray] = {**policy.parameters, **policy.normalizer.tensors()}
-    data = tensors.save(arrays)
+    # It writes the memory as it lies: a transposed view would come back as another matrix.
+    data = tensors.save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
     description = {
         "format": FORMAT,
         "symbols": list(policy.symbols),
@@ -65,7 +67,9 @@ def read_policy(files: Mapping[str, bytes]) -> TrainedPolicy:
     """
     for name in (TENSORS_FILE, JSON_FILE):
         if name not in files:
-            raise InvalidInputError(f"a policy needs {TENSORS_FILE} and {JSON_FILE}, {name} was not there")
+            raise InvalidInputError(
+                f"a policy needs {TENSORS_FILE} and {JSON_FILE}, {name} was not there"
+            )
     description = _description(files[JSON_FILE])
     found = digest_bytes(files[TENSORS_FILE])
     if description["tensors_sha256"] != found:
@@ -101,7 +105,9 @@ def _description(data: bytes) -> JsonObject:
         raise InvalidInputError(f"{JSON_FILE} must be a JSON object, was {type(raw).__name__}")
     description = cast("JsonObject", raw)
     if description.get("format") != FORMAT:
-        raise StaleArtifactError(f"{JSON_FILE} must have format {FORMAT!r}, was {description.get('format')!r}")
+        raise StaleArtifactError(
+            f"{JSON_FILE} must have format {FORMAT!r}, was {description.get('format')!r}"
+        )
     needed = {"symbols", "feature_names", "hidden_sizes", "tensors_sha256", "meta", "curve"}
     if missing := sorted(needed - set(description)):
         raise InvalidInputError(f"{JSON_FILE} lacks {', '.join(missing)}")

@@ -65,7 +65,8 @@ def fingerprint(
 def encode_draft(state: State, run: str) -> bytes:
     """Return *state* of the training run with fingerprint *run* as bytes."""
     facts = canonical_json({"run": run, **state.facts})
-    return tensors.save(dict(state.arrays), metadata={_KEY: facts})
+    arrays = {name: np.ascontiguousarray(array) for name, array in state.arrays.items()}
+    return tensors.save(arrays, metadata={_KEY: facts})
 
 
 def decode_draft(data: bytes, run: str) -> State | None:

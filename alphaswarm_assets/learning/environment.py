@@ -41,8 +41,8 @@ class StepResult:
     done: BoolArray
     """(E,) whether the episode ended with this step."""
     terminated: BoolArray
-    """(E,) whether equity is below `RUIN_EQUITY`. That ends a training episode, with nothing to come; every other end
-    is the time limit, after which the value goes on. An episode with a fixed start runs to its time limit regardless."""
+    """(E,) whether equity is below `RUIN_EQUITY`. That ends a training episode, with nothing to come; every other
+    end is the time limit, after which the value goes on. An episode with a fixed start runs to its limit regardless."""
     final_observation: Float32Array
     """(n_done, D) last observation of each episode that ended, in the order of `done`."""
     equity: Float64Array
@@ -230,7 +230,11 @@ class PortfolioVectorEnv:
     def _checked(self, starts: Int64Array) -> Int64Array:
         window = self.tape.window
         latest = window.stop - 1 - self.episode_bars
-        if starts.shape != (self.n_envs,) or (starts < window.start).any() or (starts > latest).any():
+        if (
+            starts.shape != (self.n_envs,)
+            or (starts < window.start).any()
+            or (starts > latest).any()
+        ):
             raise InvalidInputError(
                 f"starts must be {self.n_envs} bars in [{window.start}, {latest}], so that episodes of "
                 f"{self.episode_bars} decisions fit in [{window.start}, {window.stop}), was {starts!r}"

@@ -1,64 +1,57 @@
-"""Pure evaluation: policies act by their mean over disjoint episodes, side by side with the baselines. Nothing learns.
+"""Pure measurement: what policies and baselines earn over disjoint episodes. Nothing here learns or draws.
 
-A block of B bars is cut in equal windows of ``B // episodes`` bars; the remainder, the oldest bars, is not played and
-is counted. Every window starts flat with equity 1, and its B' bars give B' - 1 returns.
+A block of B bars is cut into equal episodes of ``B // episodes`` bars; the bars that are left over at its end are not
+used, and their number is recorded. Every episode starts flat with equity 1 at its first close and ends at its last, so
+one of L bars gives L - 1 returns; the first of them pays for getting in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
-from alphaswarm_assets.arrays import BoolArray, Float64Array, Int64Array
-from alphaswarm_assets.errors import MarketDataError
+from alphaswarm_assets.arrays import Float64Array, Int64Array
+from alphaswarm_assets.errors import InvalidInputError, MarketDataError
 from alphaswarm_assets.learning.environment import REWARD_TERMS, PortfolioVectorEnv
 from alphaswarm_assets.learning.policy import Ensemble, Policy
+from alphaswarm_assets.learning.tape import MIN_BARS
+from alphaswarm_assets.learning.traders import BASELINES, Moment, Trader, follow
 from alphaswarm_assets.markets.panel import Block, Panel
 from alphaswarm_assets.specs.environment import EnvironmentSpec
 
 ENSEMBLE = "ensemble"
-EQUAL_WEIGHT, BUY_AND_HOLD, DO_NOTHING = "equal_weight", "buy_and_hold", "do_nothing"
-BASELINES = (EQUAL_WEIGHT, BUY_AND_HOLD, DO_NOTHING)
-"""Labels of the baselines, in the order reports list them."""
-
-
-class Actor(Protocol):
-    """Whatever names target weights at a close."""
-
-    def target_weights(
-        self, features: Float64Array, known: BoolArray, weights: Float64Array
-    ) -> Float64Array:
-        """Return target weights (E, N) from features (E, N, F), known (E, N) and weights held (E, N)."""
-        ...
+"""Label of the row whose target weights are the mean of all policies'."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Rollout:
-    """What one actor did over a block, its episodes in order of time."""
+    """One trader over all episodes, in chronological order: T' steps of N symbols."""
 
     label: str
     returns: Float64Array
-    """(T,) simple net returns."""
+    """(T',) simple returns after cost, close to close."""
+    equity: Float64Array
+    """(T',) chained from 1 over the episodes, after each return."""
     turnover_one_way: Float64Array
-    """(T,) share of equity that changed hands at the fill."""
+    """(T',) share of equity that changed hands at the open; a full rotation counts once."""
     cost: Float64Array
-    """(T,) costs as a share of the equity before."""
-    weights: Float64Array
-    """(T, N) target weights decided at the close before."""
-    session: Int64Array
-    """(T,) the session each return was earned in."""
+    """(T',) what trading took, as a share of equity at the fill."""
     reward_terms: Mapping[str, float]
-    """Total of every reward term."""
+    """Sum of each term of the reward over all steps; they add up to the log of the final equity, and the penalty."""
+    weights: Float64Array
+    """(T', N) held just after the fill."""
+    session: Int64Array
+    """(T',) days since 1970-01-01 of the close that ends the step."""
     episode_lengths: tuple[int, ...]
+    """Returns in each episode."""
     bars_unused: int
-
-    @property
-    def equity(self) -> Float64Array:
-        """(T,) equity chained over the episodes, from 1."""
-        return np.cumprod(1.0 + self.returns, dtype=np.float64)
+    """Bars left over at the end of the block."""
+    orders_cut: int
+    """Buys of a symbol that was not known, cut to what was held."""
+    orders_unfilled: int
+    """Changes of a symbol that had no usable bar to fill at."""
 
 
 def evaluate_policies(
@@ -68,17 +61,31 @@ def evaluate_policies(
     environment: EnvironmentSpec,
     episodes: int,
 ) -> list[Rollout]:
-    """Return the rollout of each policy over *window*.
+    """Return the rollout of each policy, acting by its mean, in their order.
+
+    Parameters
+    ----------
+    policies : sequence of Policy
+        One a seed.
+    panel, window : Panel, Block
+        The market, and the bars of it to measure on.
+    environment : EnvironmentSpec
+        Costs and penalty.
+    episodes : int
+        Disjoint equal parts of the window.
 
     Raises
     ------
+    InvalidInputError
+        If a policy was trained on other symbols or features.
     MarketDataError
-        If the window is too short for so many episodes.
+        If an episode would have fewer than two bars.
     """
+    _refuse_strangers(policies, panel)
     return [
-        play(
-            policy,
-            label=str(i),
+        roll_out(
+            f"policy[{i}]",
+            follow(policy),
             panel=panel,
             window=window,
             environment=environment,
@@ -95,122 +102,108 @@ def evaluate_ensemble(
     environment: EnvironmentSpec,
     episodes: int,
 ) -> Rollout:
-    """Return the rollout of the mean of the policies' target weights."""
-    actor = Ensemble(members=tuple(policies))
-    return play(
-        actor,
-        label=ENSEMBLE,
-        panel=panel,
-        window=window,
-        environment=environment,
-        episodes=episodes,
+    """Return the rollout of the mean of the policies' target weights; arguments as for `evaluate_policies`."""
+    _refuse_strangers(policies, panel)
+    trader = follow(Ensemble(members=tuple(policies)))
+    return roll_out(
+        ENSEMBLE, trader, panel=panel, window=window, environment=environment, episodes=episodes
     )
 
 
 def evaluate_baselines(
     panel: Panel, window: Block, environment: EnvironmentSpec, episodes: int
 ) -> list[Rollout]:
-    """Return the rollouts of the baselines, paying the same costs."""
-    actors: dict[str, Actor] = {
-        EQUAL_WEIGHT: EqualWeight(),
-        BUY_AND_HOLD: BuyAndHold(),
-        DO_NOTHING: DoNothing(),
-    }
+    """Return the rollout of each of `BASELINES`, in their order; arguments as for `evaluate_policies`."""
     return [
-        play(
-            actor,
-            label=label,
-            panel=panel,
-            window=window,
-            environment=environment,
-            episodes=episodes,
+        roll_out(
+            label, trader, panel=panel, window=window, environment=environment, episodes=episodes
         )
-        for label, actor in actors.items()
+        for label, trader in BASELINES.items()
     ]
 
 
-class EqualWeight:
-    """The same weight in every known symbol, rebalanced at every bar."""
-
-    def target_weights(
-        self, features: Float64Array, known: BoolArray, weights: Float64Array
-    ) -> Float64Array:
-        """Return 1 / (number of known symbols) in each."""
-        del features, weights
-        return known / np.maximum(known.sum(axis=1, keepdims=True), 1)
-
-
-class BuyAndHold:
-    """Equal weights bought at the first chance of an episode, then left alone."""
-
-    def target_weights(
-        self, features: Float64Array, known: BoolArray, weights: Float64Array
-    ) -> Float64Array:
-        """Return equal weights while nothing is held, else what is held."""
-        bought = weights.sum(axis=1, keepdims=True) > 0
-        return np.where(bought, weights, EqualWeight().target_weights(features, known, weights))
+def _refuse_strangers(policies: Sequence[Policy], panel: Panel) -> None:
+    for i, policy in enumerate(policies):
+        for what, has, needs in (
+            ("symbols", panel.symbols, policy.symbols),
+            ("features", panel.feature_names, policy.normalizer.feature_names),
+        ):
+            if has != needs:
+                raise InvalidInputError(
+                    f"policy[{i}] was trained on the {what} {needs}, the panel has {has}. Evaluate it on the dataset "
+                    "it was trained on."
+                )
 
 
-class DoNothing:
-    """All cash."""
+def cut_episodes(window: Block, episodes: int) -> list[Block]:
+    """Return *episodes* equal disjoint parts of *window*, from its first bar on.
 
-    def target_weights(
-        self, features: Float64Array, known: BoolArray, weights: Float64Array
-    ) -> Float64Array:
-        """Return zeros."""
-        del features, known
-        return np.zeros_like(weights)
+    Raises
+    ------
+    MarketDataError
+        If a part would have fewer than two bars.
+    """
+    size = len(window) // episodes
+    if size < MIN_BARS:
+        raise MarketDataError(
+            f"evaluation.episodes {episodes} cuts a block of {len(window)} bars into parts of {size}; an episode needs "
+            f"at least {MIN_BARS}. Lower evaluation.episodes or walk_forward.n_blocks, or widen the dataset."
+        )
+    return [
+        Block(start=window.start + i * size, stop=window.start + (i + 1) * size)
+        for i in range(episodes)
+    ]
 
 
-def play(
-    actor: Actor,
-    *,
+def moment(env: PortfolioVectorEnv) -> Moment:
+    """Return what is known at the current close of *env*, as copies."""
+    features, known, weights = env.inputs()
+    return Moment(features=features, known=known, weights=weights)
+
+
+def roll_out(
     label: str,
+    trader: Trader,
+    *,
     panel: Panel,
     window: Block,
     environment: EnvironmentSpec,
     episodes: int,
 ) -> Rollout:
-    """Return what *actor* does over *window*, all episodes side by side.
-
-    Raises
-    ------
-    MarketDataError
-        If an episode would have fewer than two bars.
-    """
-    size = len(window) // episodes
-    if size < 2:
-        raise MarketDataError(
-            f"evaluation.episodes {episodes} cuts an evaluation block of {len(window)} bars in windows of {size}; "
-            "a window needs at least 2. Lower evaluation.episodes or walk_forward.n_blocks."
-        )
-    first = window.stop - episodes * size
-    starts = first + size * np.arange(episodes, dtype=np.int64)
+    """Return what *trader* earns over the *episodes* of *window*; the other arguments as for `evaluate_policies`."""
+    parts = cut_episodes(window, episodes)
+    n_episodes, n_steps = episodes, len(parts[0]) - 1
     env = PortfolioVectorEnv(
-        panel=panel, window=window, environment=environment, n_envs=episodes, episode_bars=size - 1
+        panel=panel,
+        window=window,
+        environment=environment,
+        n_envs=n_episodes,
+        episode_bars=n_steps,
     )
-    env.reset(starts)
-    shape = (size - 1, episodes)
-    growth, turnover, cost = np.empty(shape), np.empty(shape), np.empty(shape)
-    weights = np.empty((*shape, panel.n_symbols))
-    terms = np.zeros((len(REWARD_TERMS), episodes))
-    before = np.ones(episodes)
-    for t in range(size - 1):
-        features, known, held = env.inputs()
-        weights[t] = actor.target_weights(features, known, held)
-        result = env.step(weights[t])
-        growth[t], turnover[t] = result.growth, result.turnover_one_way
-        cost[t] = result.cost / before
-        before = result.equity.copy()
-        terms += result.terms
+    env.reset(np.array([part.start for part in parts]))
+    growth, turnover, cost = (np.zeros((n_episodes, n_steps)) for _ in range(3))
+    weights = np.zeros((n_episodes, n_steps, panel.n_symbols))
+    terms = np.zeros((len(REWARD_TERMS), n_episodes, n_steps))
+    for t in range(n_steps):
+        decision = trader(moment(env))
+        result = env.step(decision.targets, decision.keep)
+        growth[:, t], turnover[:, t] = result.growth, result.turnover_one_way
+        cost[:, t] = -np.expm1(result.terms[1])
+        weights[:, t] = env.books.filled
+        terms[:, :, t] = result.terms
+    returns = (growth - 1.0).ravel()
+    bars = np.concatenate([np.arange(part.start + 1, part.stop) for part in parts])
     return Rollout(
         label=label,
-        returns=(growth - 1.0).T.ravel(),
-        turnover_one_way=turnover.T.ravel(),
-        cost=cost.T.ravel(),
-        weights=weights.transpose(1, 0, 2).reshape(-1, panel.n_symbols),
-        session=panel.session[(starts[:, None] + np.arange(1, size)).ravel()],
-        reward_terms=dict(zip(REWARD_TERMS, terms.sum(axis=1).tolist(), strict=True)),
-        episode_lengths=(size - 1,) * episodes,
-        bars_unused=first - window.start,
+        returns=returns,
+        equity=np.cumprod(1.0 + returns, dtype=np.float64),
+        turnover_one_way=turnover.ravel(),
+        cost=cost.ravel(),
+        reward_terms={name: float(terms[k].sum()) for k, name in enumerate(REWARD_TERMS)},
+        weights=weights.reshape(-1, panel.n_symbols),
+        session=panel.session[bars],
+        episode_lengths=(n_steps,) * n_episodes,
+        bars_unused=len(window) - n_episodes * (n_steps + 1),
+        orders_cut=env.books.orders.cut,
+        orders_unfilled=env.books.orders.unfilled,
     )

@@ -7,12 +7,12 @@ alignment is what makes a product's bits repeat from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-import torch  # noqa: TID253 -- this module is torch through and through; its callers import it lazily
+import torch
 
 from alphaswarm_assets.arrays import Float32Array
 from alphaswarm_assets.learning.policy import ACTOR, CRITIC, LOG_STD
@@ -25,7 +25,7 @@ tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> Generator[None]:
     """Compute on one intra-op thread, without autograd: a sum's bits must not depend on how many cores are free."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

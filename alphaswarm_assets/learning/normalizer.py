@@ -35,7 +35,9 @@ class Normalizer:
         expected = (len(self.feature_names),)
         for name, values in (("mean", self.mean), ("std", self.std)):
             if values.shape != expected or not np.isfinite(values).all():
-                raise InvalidInputError(f"normaliser {name} must be {expected} finite numbers, was {values!r}")
+                raise InvalidInputError(
+                    f"normaliser {name} must be {expected} finite numbers, was {values!r}"
+                )
         if not (self.std > 0.0).all():
             raise InvalidInputError(f"normaliser std must be positive, was {self.std!r}")
 

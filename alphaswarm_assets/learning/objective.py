@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import torch  # noqa: TID253 -- only learning's trainer imports this module
+import torch
 
 from alphaswarm_assets.arrays import Float32Array
 
@@ -117,11 +117,15 @@ class Objective:
         """Return the parts of the loss, in float64."""
         advantage = batch.advantage.astype(np.float64)
         noise = (batch.logits - mean) * np.exp(-log_std)[:, None]
-        log_ratio = (masked_log_prob(noise, log_std, batch.mask) - batch.log_prob).astype(np.float64)
+        log_ratio = (masked_log_prob(noise, log_std, batch.mask) - batch.log_prob).astype(
+            np.float64
+        )
         ratio = np.exp(log_ratio)
         clipped = np.clip(ratio, 1.0 - self._c.clip_range, 1.0 + self._c.clip_range)
         miss = value[0].astype(np.float64) - batch.target
-        entropy = (batch.mask * (log_std.astype(np.float64) + ENTROPY_CONSTANT)[:, None]).sum(axis=0)
+        entropy = (batch.mask * (log_std.astype(np.float64) + ENTROPY_CONSTANT)[:, None]).sum(
+            axis=0
+        )
         return Measures(
             policy_loss=-float(np.minimum(ratio * advantage, clipped * advantage).mean()),
             value_loss=float((miss * miss).mean()),

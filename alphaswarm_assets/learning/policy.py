@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -29,7 +30,7 @@ def parameter_shapes(
     shapes: dict[str, tuple[int, ...]] = {}
     for network, n_outputs in ((ACTOR, n_symbols + 1), (CRITIC, 1)):
         widths = (n_inputs, *hidden_sizes, n_outputs)
-        for i, (a, b) in enumerate(zip(widths, widths[1:], strict=False)):
+        for i, (a, b) in enumerate(pairwise(widths)):
             shapes[f"{network}.{i}.weight"] = (b, a)
             shapes[f"{network}.{i}.bias"] = (b,)
     shapes[LOG_STD] = (n_symbols + 1,)
@@ -58,7 +59,7 @@ def _orthogonal(shape: tuple[int, int], random: np.random.Generator) -> Float64A
     tall = random.standard_normal((max(shape), min(shape)))
     q, r = np.linalg.qr(tall)
     q *= np.sign(np.diag(r))  # without it the signs would be LAPACK's choice, not the stream's
-    return q if shape[0] >= shape[1] else q.T
+    return q if shape[0] >= shape[1] else np.ascontiguousarray(q.T)
 
 
 def weights_from_logits(logits: Float64Array | Float32Array, known: BoolArray) -> Float64Array:
@@ -118,7 +119,9 @@ class Policy:
         shapes = self.shapes
         if set(self.parameters) != set(shapes):
             odd = sorted(set(self.parameters) ^ set(shapes))
-            raise InvalidInputError(f"a policy's parameters must be {sorted(shapes)}; missing or foreign: {odd}")
+            raise InvalidInputError(
+                f"a policy's parameters must be {sorted(shapes)}; missing or foreign: {odd}"
+            )
         for name, shape in shapes.items():
             array = self.parameters[name]
             if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
@@ -132,7 +135,9 @@ class Policy:
         n_inputs = observation_size(len(self.symbols), len(self.normalizer.feature_names))
         return parameter_shapes(n_inputs, self.hidden_sizes, len(self.symbols))
 
-    def target_weights(self, features: Float64Array, known: BoolArray, weights: Float64Array) -> Float64Array:
+    def target_weights(
+        self, features: Float64Array, known: BoolArray, weights: Float64Array
+    ) -> Float64Array:
         """Return the target weights (E, N) the policy asks for, by its mean.
 
         Parameters
@@ -164,9 +169,13 @@ class Ensemble:
         """
         worlds = {(m.symbols, m.normalizer.feature_names) for m in self.members}
         if len(worlds) != 1:
-            raise InvalidInputError(f"an ensemble's members must share symbols and features, were {sorted(worlds)}")
+            raise InvalidInputError(
+                f"an ensemble's members must share symbols and features, were {sorted(worlds)}"
+            )
 
-    def target_weights(self, features: Float64Array, known: BoolArray, weights: Float64Array) -> Float64Array:
+    def target_weights(
+        self, features: Float64Array, known: BoolArray, weights: Float64Array
+    ) -> Float64Array:
         """Return the mean of the members' target weights (E, N); arguments as for `Policy.target_weights`."""
         total = np.zeros(weights.shape)
         for member in self.members:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
 
 import numpy as np
-import torch  # noqa: TID253 -- callers import this module inside the function that trains
+import torch
 
 from alphaswarm_assets.errors import RefusedError
 from alphaswarm_assets.learning.adam import Adam
@@ -98,7 +98,9 @@ def train(
         seed=seed,
         libraries={"numpy": np.__version__, "torch": torch.__version__},
     )
-    learner = Learner(panel=panel, window=window, training=training, environment=environment, seed=seed)
+    learner = Learner(
+        panel=panel, window=window, training=training, environment=environment, seed=seed
+    )
     draft = decode_draft(resume, run) if resume is not None else None
     if draft is not None:
         learner.restore(draft)
@@ -149,7 +151,9 @@ class Learner:
         streams = Streams(seed).fork("ppo")
         self._panel, self._window, self._seed = panel, window, seed
         self._training, self._environment = training, environment
-        self._streams = {name: streams.generator(name) for name in ("episodes", "noise", "minibatches")}
+        self._streams = {
+            name: streams.generator(name) for name in ("episodes", "noise", "minibatches")
+        }
         self._normalizer = fit_normalizer(panel, window)
         self._env = PortfolioVectorEnv(
             panel=panel,
@@ -159,7 +163,9 @@ class Learner:
             normalizer=self._normalizer,
         )
         self._env.reset(self._streams["episodes"])
-        shapes = parameter_shapes(self._env.observation_size, training.hidden_sizes, panel.n_symbols)
+        shapes = parameter_shapes(
+            self._env.observation_size, training.hidden_sizes, panel.n_symbols
+        )
         self._network = Network(
             initial_parameters(
                 shapes, initial_log_std=training.initial_log_std, random=streams.generator("init")
@@ -228,7 +234,9 @@ class Learner:
         value = network.critic.forward(batch.observation)
         if measures is not None:
             measures.append(
-                self._objective.measure(batch=batch, mean=mean, log_std=network.log_std, value=value)
+                self._objective.measure(
+                    batch=batch, mean=mean, log_std=network.log_std, value=value
+                )
             )
         self._objective.gradient(
             batch=batch,
@@ -243,7 +251,9 @@ class Learner:
         network.critic.backward(batch.observation)
         norm = network.gradient_norm()
         if not math.isfinite(norm):
-            found = self._objective.measure(batch=batch, mean=mean, log_std=network.log_std, value=value)
+            found = self._objective.measure(
+                batch=batch, mean=mean, log_std=network.log_std, value=value
+            )
             raise RefusedError(
                 f"training stopped: the loss and its gradient must be finite, at update {number} policy_loss was "
                 f"{found.policy_loss!r}, value_loss {found.value_loss!r} and the gradient's norm {norm!r} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import torch  # noqa: TID253 -- only learning's trainer imports this module
+import torch
 
 from alphaswarm_assets.arrays import BoolArray, Float32Array, Float64Array
 from alphaswarm_assets.learning.advantages import gae
@@ -69,10 +69,13 @@ class Rollouts:
         self._columns[2 * a - 1] = 1.0  # cash can always be held
         self._logits, self._mask = self._columns[:a], self._columns[a : 2 * a]
         self._log_prob, self._advantage, self._target = self._columns[2 * a :]
-        self._step_observations = list(self._observations.split(e))
+        self._step_observations = [self._observations[i : i + e] for i in range(0, n, e)]
         self._last = torch.zeros(e, d)
         self._reward = np.zeros((t, e))
-        self._done, self._terminated = np.zeros((t, e), dtype=np.bool_), np.zeros((t, e), dtype=np.bool_)
+        self._done, self._terminated = (
+            np.zeros((t, e), dtype=np.bool_),
+            np.zeros((t, e), dtype=np.bool_),
+        )
         self.minibatches = [
             Minibatch(
                 observation=self._dealt_observations[start : start + batch_size],
@@ -87,7 +90,9 @@ class Rollouts:
         self.value: Float64Array = np.zeros((t, e))
         self.target: Float64Array = np.zeros((t, e))
 
-    def collect(self, network: Network, noise: np.random.Generator, returns: EpisodeReturns) -> None:
+    def collect(
+        self, network: Network, noise: np.random.Generator, returns: EpisodeReturns
+    ) -> None:
         """Act T steps, adding Gaussian *noise* to the mean logits, and work out advantages and value targets."""
         env, (n_steps, n_envs) = self._env, self._shape
         shape = (env.n_symbols + 1, n_steps, n_envs)
@@ -102,17 +107,29 @@ class Rollouts:
             mask[:-1, t] = known.T
             action = np.add(network.actor.forward(observation), shift[:, t], out=logits[:, t])
             result = env.step(weights_from_logits(action.T, known))
-            self._reward[t], self._done[t], self._terminated[t] = result.reward, result.done, result.terminated
+            self._reward[t], self._done[t], self._terminated[t] = (
+                result.reward,
+                result.done,
+                result.terminated,
+            )
             if n_done := len(result.final_observation):
                 ends.append((t, result.done.copy(), result.final_observation))
             returns.add(result.reward, result.done, n_done)
-        self._log_prob[:] = masked_log_prob(drawn.reshape(self._mask.shape), network.log_std, self._mask)
+        self._log_prob[:] = masked_log_prob(
+            drawn.reshape(self._mask.shape), network.log_std, self._mask
+        )
         self._estimate(network, ends)
 
     def deal(self, random: np.random.Generator) -> None:
         """Deal the samples to the minibatches anew."""
         order = random.permutation(len(self._observations))
-        np.take(self._observations.numpy(), order, axis=0, out=self._dealt_observations.numpy(), mode="clip")
+        np.take(
+            self._observations.numpy(),
+            order,
+            axis=0,
+            out=self._dealt_observations.numpy(),
+            mode="clip",
+        )
         np.take(self._columns, order, axis=1, out=self._dealt, mode="clip")
         advantage, size = self._dealt[-2], len(self.minibatches[0].target)
         whole = len(advantage) // size * size

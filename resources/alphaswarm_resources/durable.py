@@ -17,6 +17,7 @@ from alphaswarm_resources.processes import ProcessIdentity, this_process
 
 _OUT_OF_SPACE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _OUT_OF_SPACE_TEXTS = ("no space left", "disk is full", "quota exceeded", "file too large")
+_NEARLY_FULL_BYTES = 1 << 20
 _DAY_S = 86_400
 _numbers = itertools.count()
 
@@ -77,13 +78,17 @@ def is_out_of_space(error: BaseException) -> bool:
 
 def what_to_do(store: str, folder: Path, error: BaseException) -> str:
     """Return what to tell when *store* in *folder* failed with *error*: what happened and what to do."""
-    if is_out_of_space(error):
+    free = _free_bytes(folder)
+    # SQLite says only this much when a page of its journal finds no place.
+    vague = "disk i/o error" in str(error).lower() and free < _NEARLY_FULL_BYTES
+    if vague or is_out_of_space(error):
         return (
-            f"{store} in {folder} could not be written: the disk is full or over quota, {_free(folder)}. "
+            f"{store} in {folder} could not be written: the disk is full or over quota, {free} bytes are free. "
             "Free some space and run the same command again; nothing half-written was kept."
         )
+    told = str(error).partition("\n")[0]
     return (
-        f"{store} in {folder} could not be used: {type(error).__name__}: {error}. "
+        f"{store} in {folder} could not be used: {type(error).__name__}: {told}. "
         "Check that the folder is there and yours to read and write, then run the same command again."
     )
 
@@ -189,8 +194,6 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _free(folder: Path) -> str:
-    present = next((place for place in (folder, *folder.parents) if place.is_dir()), None)
-    if present is None:
-        return "how much is free is unknown"
-    return f"{shutil.disk_usage(present).free} bytes are free"
+def _free_bytes(folder: Path) -> int:
+    present = next(place for place in (folder, *folder.absolute().parents) if place.is_dir())
+    return shutil.disk_usage(present).free

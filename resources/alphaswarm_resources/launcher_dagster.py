@@ -16,6 +16,7 @@ from typing import Any
 import dagster as dg
 from dagster._core.definitions.reconstruct import ReconstructableJob, ReconstructableRepository
 from dagster._core.execution.execute_in_process import merge_run_tags
+from dagster._serdes import ConfigurableClassData
 from sqlalchemy.exc import SQLAlchemyError
 
 from alphaswarm_assets.errors import StoreError
@@ -32,6 +33,9 @@ LAUNCH_TAG = "alphaswarm/launch"
 """Run tag that tells this launch from every other."""
 
 _QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+_NO_CAPTURE = ConfigurableClassData(
+    "dagster._core.storage.noop_compute_log_manager", "NoOpComputeLogManager", "{}\n"
+)
 _INTERRUPTS = (KeyboardInterrupt, dg.DagsterExecutionInterruptedError)
 
 
@@ -59,11 +63,11 @@ class DagsterLauncher(Launcher):
     ) -> None:
         """Launch on *instance*.
 
-        *job* gives the asset job for this process; *location* is where the step processes of a parallel run, at most
-        *n_parallel* at once, load it from.
+        *job* gives the asset job for this process and is asked once; *location* is where the step processes of a
+        parallel run, at most *n_parallel* at once, load it from.
         """
         self._instance = instance
-        self._job = job
+        self._give_job = job
         self._location = location
         self._n_parallel = n_parallel
 
@@ -114,9 +118,9 @@ class DagsterLauncher(Launcher):
         return self._ended(runs[0] if runs else None, interrupted=interrupted, refusal=refusal)
 
     def _make_here(self, request: LaunchRequest, tags: Mapping[str, str]) -> None:
-        self._job().execute_in_process(
+        self._job.execute_in_process(
             run_config=_QUIET,
-            instance=self._instance,
+            instance=self._quiet,
             partition_key=request.partition,
             asset_selection=[dg.AssetKey.from_user_string(request.asset)],
             tags=tags,
@@ -129,7 +133,7 @@ class DagsterLauncher(Launcher):
         steps = {"execution": {"config": {"multiprocess": {"max_concurrent": self._n_parallel}}}}
         dg.execute_job(
             self._steps,
-            self._quiet_instance,
+            self._quiet,
             run_config={**_QUIET, **steps},
             tags=merge_run_tags(definition, request.partition, tags, selection, self._instance, {}),
             raise_on_error=False,
@@ -137,17 +141,30 @@ class DagsterLauncher(Launcher):
         )
 
     @cached_property
+    def _job(self) -> dg.JobDefinition:
+        return self._give_job()
+
+    @cached_property
     def _steps(self) -> ReconstructableJob:
         module, attribute = self._location.module, self._location.attribute
         repository = ReconstructableRepository.for_module(module, attribute, _folder_of(module))
-        return repository.get_reconstructable_job(self._job().name)
+        return repository.get_reconstructable_job(self._job.name)
 
     @cached_property
-    def _quiet_instance(self) -> dg.DagsterInstance:
-        # A step process reports its start at level DEBUG on the console before it has read its run's log level.
+    def _quiet(self) -> dg.DagsterInstance:
+        """The same instance, with nothing between a step and the terminal.
+
+        Dagster would capture what a step prints by moving the file descriptors of the whole process, under a live view
+        too, and with helpers that shout when Ctrl-C reaches them; and a step process tells of its start, at level
+        DEBUG, before it has read the log level of its run.
+        """
+        if not self._instance.is_persistent:
+            return self._instance
         ref = self._instance.get_ref()
         settings = {**ref.settings, "python_logs": {"python_log_level": "INFO"}}
-        return dg.DagsterInstance.from_ref(ref._replace(settings=settings))
+        return dg.DagsterInstance.from_ref(
+            ref._replace(settings=settings, compute_logs_data=_NO_CAPTURE)
+        )
 
     def _ended(
         self, run: dg.DagsterRun | None, *, interrupted: bool, refusal: str | None

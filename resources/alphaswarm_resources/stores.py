@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from alphaswarm_assets.errors import StoreError
 from alphaswarm_assets.records.canonical import pretty_json
-from alphaswarm_resources.durable import Scratch, make_folder, storing, sync_folder, write_new
+from alphaswarm_resources.durable import (
+    Scratch,
+    make_folder,
+    storing,
+    sync_folder,
+    what_to_do,
+    write_new,
+)
 from alphaswarm_resources.lake_iceberg import IcebergLake
 from alphaswarm_resources.locks_fs import FileLocks
 from alphaswarm_resources.registry_mlflow import MlflowRegistry
@@ -105,19 +113,14 @@ def create_stores(root: Path, *, gpu_slots: int) -> Home:
     """
     home = Home(root.resolve())
     if not _is_ready(home, gpu_slots):
-        with (
-            storing("home folder", home.root),
-            FileLocks(home.locks).hold("init", wait_s=600.0),
-        ):
-            if not _is_ready(home, gpu_slots):
-                _create(home, gpu_slots)
+        _create_alone(home, gpu_slots)
     return home
 
 
 def _is_ready(home: Home, gpu_slots: int) -> bool:
     try:
         ready = home.marker.read_bytes() == _marker(gpu_slots)
-    except FileNotFoundError:
+    except OSError:
         return False
     needed = (
         home.dagster,
@@ -129,6 +132,18 @@ def _is_ready(home: Home, gpu_slots: int) -> bool:
         home.progress,
     )
     return ready and all(folder.is_dir() for folder in needed)
+
+
+def _create_alone(home: Home, gpu_slots: int) -> None:
+    from sqlalchemy.exc import SQLAlchemyError
+
+    with storing("home folder", home.root), FileLocks(home.locks).hold("init", wait_s=600.0):
+        # Whoever held the lock before may have made them.
+        if not _is_ready(home, gpu_slots):
+            try:
+                _create(home, gpu_slots)
+            except SQLAlchemyError as error:
+                raise StoreError(what_to_do("home folder", home.root, error)) from error
 
 
 def _create(home: Home, gpu_slots: int) -> None:

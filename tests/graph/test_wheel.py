@@ -21,7 +21,6 @@ import alphaswarm_resources, alphaswarm_kernels
 from importlib.resources import files
 print(json.dumps({
     "files": [m.__file__ for m in (root, alphaswarm_resources, alphaswarm_kernels)],
-    "assets": len(list(root.defs.resolve_all_asset_specs())),
     "settings": files(alphaswarm_resources).joinpath("dagster.yaml").is_file(),
 }))
 """
@@ -61,7 +60,6 @@ def test_the_code_location_loads_from_the_wheel_alone(wheel: Path, tmp_path: Pat
     }
     loaded = json.loads(run_in(work, environment, sys.executable, "-c", REPORT))
     assert all(Path(name).is_relative_to(site) for name in loaded["files"])
-    assert loaded["assets"] > 0
     assert loaded["settings"]
     dagster = str(Path(sys.executable).with_name("dagster"))
     run_in(work, environment, dagster, "definitions", "validate", "-w", "workspace.yaml")

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from alphaswarm_assets.errors import InvalidInputError, LedgerError
@@ -50,6 +50,7 @@ def test_two_values_have_one_text_only_if_they_are_equal(one: Any, other: Any) -
     assert (canonical_json(one) == canonical_json(other)) == (_typed(one) == _typed(other))
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(), JSON, min_size=2, max_size=6), st.randoms(use_true_random=False))
 def test_the_order_keys_were_written_in_never_matters(record: dict[str, Any], random: Any) -> None:
     keys = list(record)
@@ -81,12 +82,14 @@ def _ledgers(draw: st.DrawFn, min_size: int = 1) -> list[dict[str, Any]]:
     return [json.loads(canonical_json(row.to_json())) for row in rows]
 
 
+@settings(max_examples=50)
 @given(_ledgers())
 def test_a_chain_as_it_was_written_always_holds(raw: list[dict[str, Any]]) -> None:
     rows = verify(raw, name="any")
     assert [row.to_json() for row in rows] == raw
 
 
+@settings(max_examples=50)
 @given(_ledgers(), st.data())
 def test_a_changed_value_anywhere_breaks_the_chain_there_or_at_once_after(
     raw: list[dict[str, Any]], data: st.DataObject
@@ -100,6 +103,7 @@ def test_a_changed_value_anywhere_breaks_the_chain_there_or_at_once_after(
         verify(touched, name="any")
 
 
+@settings(max_examples=50)
 @given(_ledgers(min_size=2), st.data())
 def test_rows_taken_out_before_the_last_or_swapped_break_the_chain(
     raw: list[dict[str, Any]], data: st.DataObject

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from alphaswarm_assets.errors import InvalidSpecError
@@ -144,6 +144,7 @@ def test_no_text_breaks_the_reader_in_another_way_than_by_faults(text: str) -> N
     assert caught.value.faults
 
 
+@settings(max_examples=50)
 @given(
     st.dictionaries(
         st.sampled_from(["name", "dataset", "training", "evaluation", "promotion", "paper", "x"])

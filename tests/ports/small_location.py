@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -9,7 +10,9 @@ import dagster as dg
 from alphaswarm_assets.errors import StaleArtifactError
 
 SPEC = dg.DynamicPartitionsDefinition(name="spec")
-FOLD_SPEC = dg.MultiPartitionsDefinition({"fold": dg.StaticPartitionsDefinition(["f0", "f1"]), "spec": SPEC})
+FOLD_SPEC = dg.MultiPartitionsDefinition(
+    {"fold": dg.StaticPartitionsDefinition(["f0", "f1"]), "spec": SPEC}
+)
 
 
 def _act() -> None:
@@ -49,7 +52,7 @@ def lone() -> dg.MaterializeResult:
 
 
 @dg.op(out=dg.DynamicOut(int))
-def plan():
+def plan() -> Iterator[dg.DynamicOutput[int]]:
     for seed in (7, 8):
         yield dg.DynamicOutput(seed, mapping_key=str(seed))
 
@@ -66,7 +69,7 @@ def gather(context: dg.OpExecutionContext, pids: list[int]) -> None:
 
 
 @dg.graph_asset(partitions_def=FOLD_SPEC, code_version="c1")
-def checkpoint():
+def checkpoint() -> None:
     return gather(plan().map(train).collect())
 
 

@@ -12,6 +12,7 @@ from alphaswarm_assets.errors import MarketDataError
 from alphaswarm_assets.ports import BarSource
 from alphaswarm_resources.bars_bokeh import WikiFiveStocks
 from alphaswarm_resources.bars_csv import CsvBars
+from tests.ports.children import Start
 
 HEADER = "date,symbol,open,high,low,close,volume,adj_close"
 ROWS = ["2020-01-03,B,1,2,0.5,1.5,100,1.25", "2020-01-02,A,10,11,9,10.5,0,10.5"]
@@ -44,7 +45,9 @@ def test_rows_come_as_the_file_has_them(tmp_path: Path) -> None:
     assert kinds == {"symbol": "U", "session": "i", **numbers}
 
 
-def test_columns_may_stand_in_any_order_among_others_and_after_a_byte_order_mark(tmp_path: Path) -> None:
+def test_columns_may_stand_in_any_order_among_others_and_after_a_byte_order_mark(
+    tmp_path: Path,
+) -> None:
     lines = ["note,adj_close,volume,close,low,high,open,symbol,date", "x,7,6,5,4,3,2,A,1969-12-31"]
     bars = write(tmp_path, *lines, encoding="utf-8-sig").read()
     assert {name: column.tolist() for name, column in bars.items()} == {
@@ -64,7 +67,10 @@ def test_the_fingerprint_is_that_of_the_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("2020-13-01,A,1,1,1,1,1,1", "date must be a date as YYYY-MM-DD, was '2020-13-01' in line 3"),
+        (
+            "2020-13-01,A,1,1,1,1,1,1",
+            "date must be a date as YYYY-MM-DD, was '2020-13-01' in line 3",
+        ),
         ("20200101,A,1,1,1,1,1,1", "was '20200101' in line 3"),
         (",A,1,1,1,1,1,1", "was '' in line 3"),
         ("2020-01-02,,1,1,1,1,1,1", "symbol must be a symbol, was '' in line 3"),
@@ -92,7 +98,10 @@ def test_a_file_without_a_bar_is_refused(tmp_path: Path, lines: list[str]) -> No
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MarketDataError, match=r"source 'mine' reads its bars from '.*absent.csv'.*Put the file there"):
+    with pytest.raises(
+        MarketDataError,
+        match=r"source 'mine' reads its bars from '.*absent.csv'.*Put the file there",
+    ):
         CsvBars("mine", tmp_path / "absent.csv").fingerprint()
 
 
@@ -118,13 +127,21 @@ def test_the_demo_set_has_the_rows_of_the_packages_file(wiki: WikiFiveStocks) ->
     spec = importlib.util.find_spec("bokeh_sampledata")
     assert spec is not None
     assert spec.origin is not None
-    data = gzip.decompress(Path(spec.origin).with_name("_data").joinpath("stocks.csv.gz").read_bytes())
+    data = gzip.decompress(
+        Path(spec.origin).with_name("_data").joinpath("stocks.csv.gz").read_bytes()
+    )
     rows = list(csv.DictReader(data.decode().splitlines()))
     bars = wiki.read()
     assert len(rows) == len(bars["symbol"]) == 12_154
     assert bars["symbol"].tolist() == [row["Ticker"] for row in rows]
     assert bars["session"].tolist() == [days(row["Date"]) for row in rows]
-    for name, title in (("open", "Open"), ("high", "High"), ("low", "Low"), ("close", "Close"), ("adj_close", "Adj Close")):
+    for name, title in (
+        ("open", "Open"),
+        ("high", "High"),
+        ("low", "Low"),
+        ("close", "Close"),
+        ("adj_close", "Adj Close"),
+    ):
         np.testing.assert_array_equal(bars[name], [float(row[title]) for row in rows])
     assert wiki.fingerprint() == hashlib.sha256(data).hexdigest()
 
@@ -132,13 +149,17 @@ def test_the_demo_set_has_the_rows_of_the_packages_file(wiki: WikiFiveStocks) ->
 def test_the_demo_set_lists_its_symbols_when_they_listed(wiki: WikiFiveStocks) -> None:
     # Dates of the first trading days: Google's and Facebook's public offerings.
     bars = wiki.read()
-    first = {name: bars["session"][bars["symbol"] == name].min() for name in np.unique(bars["symbol"])}
+    first = {
+        name: bars["session"][bars["symbol"] == name].min() for name in np.unique(bars["symbol"])
+    }
     early = dict.fromkeys(("AAPL", "IBM", "MSFT"), days("2000-03-01"))
     assert first == {**early, "GOOG": days("2004-08-19"), "FB": days("2012-05-18")}
     assert bars["session"].max() == days("2013-03-01")
 
 
-def test_reading_the_demo_set_imports_neither_its_package_nor_pandas(wiki: WikiFiveStocks, start) -> None:
+def test_reading_the_demo_set_imports_neither_its_package_nor_pandas(
+    wiki: WikiFiveStocks, start: Start
+) -> None:
     code = (
         "import sys; from alphaswarm_resources.bars_bokeh import WikiFiveStocks\n"
         "WikiFiveStocks().read(); print(sorted({'pandas', 'bokeh_sampledata'} & set(sys.modules)))"
@@ -147,14 +168,20 @@ def test_reading_the_demo_set_imports_neither_its_package_nor_pandas(wiki: WikiF
     assert (out, err) == ("[]\n", "")
 
 
-def test_without_the_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(sys, "path", [])
     with pytest.raises(MarketDataError, match=r"pip install 'alphaswarm\[demo\]'"):
         WikiFiveStocks().fingerprint()
 
 
-@pytest.mark.parametrize(("stocks", "told"), [(None, "2026.1 or later"), (b"torn", "whole gzip file")])
-def test_an_older_or_damaged_package_is_told_apart(tmp_path: Path, monkeypatch, stocks, told: str) -> None:
+@pytest.mark.parametrize(
+    ("stocks", "told"), [(None, "2026.1 or later"), (b"torn", "whole gzip file")]
+)
+def test_an_older_or_damaged_package_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stocks: bytes | None, told: str
+) -> None:
     data = tmp_path / "bokeh_sampledata" / "_data"
     data.mkdir(parents=True)
     data.with_name("__init__.py").write_text("")

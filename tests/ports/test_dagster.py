@@ -4,21 +4,28 @@ import importlib
 import os
 import shutil
 import signal
-import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import dagster as dg
 import pytest
 
 from alphaswarm_assets.ports import EventLog, Launcher, LaunchRequest, Pin
 from alphaswarm_resources.eventlog_dagster import DagsterEventLog
-from alphaswarm_resources.launcher_dagster import HOST_TAG, PID_TAG, START_TAG, DagsterLauncher, Location
+from alphaswarm_resources.launcher_dagster import (
+    HOST_TAG,
+    PID_TAG,
+    START_TAG,
+    DagsterLauncher,
+    Location,
+)
 from alphaswarm_resources.processes import host_name, this_process
+from tests.ports.children import Child, Start
 
+Begin: TypeAlias = Callable[..., Child]
 HERE = Path(__file__).parent
 KEY = "small-0123456789ab"
 MEMO = "m" * 64
@@ -48,6 +55,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with dg.DagsterInstance.from_config(str(home)) as instance:
         instance.add_dynamic_partitions("spec", [KEY])
         instance.event_log_storage.set_concurrency_slots("gpu", 1)
+        assert instance.schedule_storage is not None
         instance.schedule_storage.all_instigator_state()
     return home
 
@@ -59,13 +67,15 @@ def home(template: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def instance(home: Path):
+def instance(home: Path) -> Iterator[dg.DagsterInstance]:
     with dg.DagsterInstance.from_config(str(home)) as instance:
         yield instance
 
 
 @pytest.fixture
-def launcher(instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagsterLauncher:
+def launcher(
+    instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> DagsterLauncher:
     monkeypatch.syspath_prepend(str(HERE))
     monkeypatch.setenv("SMALL_PIDS", str(tmp_path / "pids"))
     monkeypatch.delenv("SMALL_STEP", raising=False)
@@ -83,28 +93,54 @@ def report(memo_key: str = MEMO, partition: str | None = KEY) -> LaunchRequest:
     return LaunchRequest(asset="report", partition=partition, memo_key=memo_key)
 
 
-def started(instance: dg.DagsterInstance, **changes: Any) -> dg.DagsterRun:
+def started(
+    instance: dg.DagsterInstance,
+    *,
+    tags: dict[str, str] | None = None,
+    status: dg.DagsterRunStatus = dg.DagsterRunStatus.STARTED,
+    parent: str | None = None,
+) -> dg.DagsterRun:
     """Add a run as another process would have left it."""
-    run = dg.DagsterRun(**{"job_name": "__ASSET_JOB", "status": dg.DagsterRunStatus.STARTED, **changes})
+    run = dg.DagsterRun(
+        "__ASSET_JOB", status=status, tags=tags, parent_run_id=parent, root_run_id=parent
+    )
     instance.add_run(run)
     return run
+
+
+def found(instance: dg.DagsterInstance, run_id: str) -> dg.DagsterRun:
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    return run
+
+
+def pinned(log: DagsterEventLog, asset: str, partition: str | None) -> Pin:
+    pin = log.latest(asset, partition)
+    assert pin is not None
+    return pin
 
 
 def slots(instance: dg.DagsterInstance) -> int:
     return instance.event_log_storage.get_concurrency_info("gpu").active_slot_count
 
 
-def test_they_are_an_event_log_and_a_launcher(log: DagsterEventLog, launcher: DagsterLauncher) -> None:
+def test_they_are_an_event_log_and_a_launcher(
+    log: DagsterEventLog, launcher: DagsterLauncher
+) -> None:
     assert isinstance(log, EventLog)
     assert isinstance(launcher, Launcher)
 
 
-def test_a_cell_that_was_made_is_pinned(log, launcher, instance, capfd) -> None:
+def test_a_cell_that_was_made_is_pinned(
+    log: DagsterEventLog,
+    launcher: DagsterLauncher,
+    instance: dg.DagsterInstance,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     assert log.latest("report", KEY) is None
     done = launcher.make(report())
     assert (done.status, done.error) == ("made", None)
-    pin = log.latest("report", KEY)
-    assert pin is not None
+    pin = pinned(log, "report", KEY)
     assert pin == Pin(
         asset="report",
         partition=KEY,
@@ -115,51 +151,74 @@ def test_a_cell_that_was_made_is_pinned(log, launcher, instance, capfd) -> None:
         memo_key=MEMO,
     )
     assert pin.digest == "a" * 64
-    tags = instance.get_run_by_id(done.run_id).tags
+    tags = found(instance, done.run_id).tags
     me = this_process()
-    assert {PID_TAG: str(me.pid), HOST_TAG: host_name(), START_TAG: str(me.start_ticks)}.items() <= tags.items()
+    assert {
+        PID_TAG: str(me.pid),
+        HOST_TAG: host_name(),
+        START_TAG: str(me.start_ticks),
+    }.items() <= tags.items()
     assert tags["alphaswarm/memo_key"] == MEMO
     assert slots(instance) == 0
     assert capfd.readouterr() == ("", "")
 
 
-def test_the_latest_of_a_partition_is_its_own(log, launcher) -> None:
+def test_the_latest_of_a_partition_is_its_own(
+    log: DagsterEventLog, launcher: DagsterLauncher
+) -> None:
     launcher.register_partition("spec", "other-0123456789ab")
     launcher.register_partition("spec", "other-0123456789ab")
     first = launcher.make(report("1" * 64))
     launcher.make(report("2" * 64, "other-0123456789ab"))
     again = launcher.make(report("3" * 64))
-    assert log.latest("report", KEY).run_id == again.run_id != first.run_id
-    assert log.latest("report", "other-0123456789ab").memo_key == "2" * 64
+    assert pinned(log, "report", KEY).run_id == again.run_id != first.run_id
+    assert pinned(log, "report", "other-0123456789ab").memo_key == "2" * 64
     assert log.latest("report", "none-0123456789ab") is None
 
 
-def test_an_asset_without_partitions_is_made_and_pinned_too(log, launcher) -> None:
+def test_an_asset_without_partitions_is_made_and_pinned_too(
+    log: DagsterEventLog, launcher: DagsterLauncher
+) -> None:
     done = launcher.make(LaunchRequest(asset="lone", partition=None, memo_key=MEMO))
-    pin = log.latest("lone", None)
-    assert (done.status, pin.run_id, pin.partition, pin.memo_key) == ("made", done.run_id, None, None)
+    pin = pinned(log, "lone", None)
+    assert (done.status, pin.run_id, pin.partition, pin.memo_key) == (
+        "made",
+        done.run_id,
+        None,
+        None,
+    )
 
 
-def test_a_cell_of_two_dimensions_is_made_in_this_process(log, launcher, tmp_path: Path) -> None:
+def test_a_cell_of_two_dimensions_is_made_in_this_process(
+    log: DagsterEventLog, launcher: DagsterLauncher, tmp_path: Path
+) -> None:
     done = launcher.make(LaunchRequest(asset="checkpoint", partition=f"f0|{KEY}", memo_key=MEMO))
     assert done.status == "made"
-    assert log.latest("checkpoint", f"f0|{KEY}").run_id == done.run_id
+    assert pinned(log, "checkpoint", f"f0|{KEY}").run_id == done.run_id
     assert log.latest("checkpoint", f"f1|{KEY}") is None
     assert (tmp_path / "pids").read_text() == f"{os.getpid()} {os.getpid()}"
 
 
-def test_a_failed_step_is_a_result_that_tells_what_was_raised(log, launcher, instance, monkeypatch, capfd) -> None:
+def test_a_failed_step_is_a_result_that_tells_what_was_raised(
+    log: DagsterEventLog,
+    launcher: DagsterLauncher,
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.setenv("SMALL_STEP", "fail")
     done = launcher.make(report())
     assert done.status == "failed"
     assert done.error == "StaleArtifactError: report must be aa, was bb.\nRestore it"
-    assert instance.get_run_by_id(done.run_id).status == dg.DagsterRunStatus.FAILURE
+    assert found(instance, done.run_id).status == dg.DagsterRunStatus.FAILURE
     assert slots(instance) == 0
     assert log.latest("report", KEY) is None
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_refusal_is_told_as_it_was_written(launcher, monkeypatch) -> None:
+def test_a_refusal_is_told_as_it_was_written(
+    launcher: DagsterLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SMALL_STEP", "refuse")
     assert launcher.make(report()).error == "REJECT: too few seeds"
 
@@ -169,17 +228,27 @@ def test_a_refusal_is_told_as_it_was_written(launcher, monkeypatch) -> None:
     [
         (report(partition="unknown-0123456789ab"), "unknown-0123456789ab"),
         (LaunchRequest(asset="nothing", partition=KEY, memo_key=MEMO), "nothing"),
-        (LaunchRequest(asset="checkpoint", partition="f0|unknown", memo_key=MEMO, parallel=True), "unknown"),
+        (
+            LaunchRequest(asset="checkpoint", partition="f0|unknown", memo_key=MEMO, parallel=True),
+            "unknown",
+        ),
     ],
 )
-def test_a_cell_that_does_not_exist_is_a_failure_without_a_run(launcher, instance, request_, told: str) -> None:
+def test_a_cell_that_does_not_exist_is_a_failure_without_a_run(
+    launcher: DagsterLauncher, instance: dg.DagsterInstance, request_: LaunchRequest, told: str
+) -> None:
     done = launcher.make(request_)
     assert (done.status, done.run_id) == ("failed", "")
     assert told in str(done.error)
     assert instance.get_runs_count() == 0
 
 
-def test_attempts_count_what_did_not_succeed(log, launcher, instance, monkeypatch) -> None:
+def test_attempts_count_what_did_not_succeed(
+    log: DagsterEventLog,
+    launcher: DagsterLauncher,
+    instance: dg.DagsterInstance,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert log.attempts(MEMO) == 0
     launcher.make(report())
     assert log.attempts(MEMO) == 0
@@ -193,16 +262,18 @@ def test_attempts_count_what_did_not_succeed(log, launcher, instance, monkeypatc
     assert log.attempts(MEMO) == 3
 
 
-def test_a_run_is_running_until_it_ends(log, instance) -> None:
+def test_a_run_is_running_until_it_ends(log: DagsterEventLog, instance: dg.DagsterInstance) -> None:
     assert not log.running(MEMO)
     for name in ("NOT_STARTED", "STARTING", "STARTED", "CANCELING"):
-        run = started(instance, tags={"alphaswarm/memo_key": MEMO}, status=dg.DagsterRunStatus[name])
+        run = started(
+            instance, tags={"alphaswarm/memo_key": MEMO}, status=dg.DagsterRunStatus[name]
+        )
         assert log.running(MEMO)
         instance.report_run_failed(run)
         assert not log.running(MEMO)
 
 
-def test_reading_the_log_is_fast(log, launcher) -> None:
+def test_reading_the_log_is_fast(log: DagsterEventLog, launcher: DagsterLauncher) -> None:
     launcher.make(report())
     fastest = {}
     for name, ask in {
@@ -219,22 +290,28 @@ def test_reading_the_log_is_fast(log, launcher) -> None:
     assert max(fastest.values()) < 0.010, fastest
 
 
-def test_making_a_cell_leaves_the_signals_as_they_were(launcher) -> None:
+def test_making_a_cell_leaves_the_signals_as_they_were(launcher: DagsterLauncher) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     launcher.make(report())
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 @pytest.mark.slow
-def test_a_parallel_cell_is_made_by_step_processes_in_silence(log, launcher, instance, tmp_path, capfd) -> None:
+def test_a_parallel_cell_is_made_by_step_processes_in_silence(
+    log: DagsterEventLog,
+    launcher: DagsterLauncher,
+    instance: dg.DagsterInstance,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
     request = LaunchRequest(asset="checkpoint", partition=f"f1|{KEY}", memo_key=MEMO, parallel=True)
     done = launcher.make(request)
     assert (done.status, done.error) == ("made", None)
-    assert log.latest("checkpoint", f"f1|{KEY}").run_id == done.run_id
+    assert pinned(log, "checkpoint", f"f1|{KEY}").run_id == done.run_id
     pids = set((tmp_path / "pids").read_text().split())
     assert len(pids) == 2
     assert str(os.getpid()) not in pids
-    tags = instance.get_run_by_id(done.run_id).tags
+    tags = found(instance, done.run_id).tags
     assert (tags["dagster/partition/fold"], tags["dagster/partition/spec"]) == ("f1", KEY)
     assert tags[PID_TAG] == str(os.getpid())
     assert slots(instance) == 0
@@ -243,19 +320,24 @@ def test_a_parallel_cell_is_made_by_step_processes_in_silence(log, launcher, ins
 
 @pytest.mark.slow
 @pytest.mark.faults
-def test_a_step_process_that_dies_without_a_word_is_told(launcher, instance, monkeypatch) -> None:
+def test_a_step_process_that_dies_without_a_word_is_told(
+    launcher: DagsterLauncher, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SMALL_STEP", "crash")
     done = launcher.make(LaunchRequest(asset="report", partition=KEY, memo_key=MEMO, parallel=True))
     assert done.status == "failed"
-    assert done.error == "the process of step 'report' died before it could say why: it was killed, or out of memory"
+    assert (
+        done.error
+        == "the process of step 'report' died before it could say why: it was killed, or out of memory"
+    )
     assert slots(instance) == 0
 
 
 @pytest.fixture
-def begin(start, home: Path, tmp_path: Path, monkeypatch) -> Callable[..., subprocess.Popen[str]]:
+def begin(start: Start, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Begin:
     """Start making a cell in a child process and return once its step is waiting."""
 
-    def begin(asset: str, partition: str, parallel: str = "here") -> subprocess.Popen[str]:
+    def begin(asset: str, partition: str, parallel: str = "here") -> Child:
         script, flag = tmp_path / "make_cell.py", tmp_path / "flag"
         script.write_text(MAKE)
         flag.unlink(missing_ok=True)
@@ -279,13 +361,17 @@ def begin(start, home: Path, tmp_path: Path, monkeypatch) -> Callable[..., subpr
 @pytest.mark.slow
 @pytest.mark.faults
 @pytest.mark.parametrize(
-    ("way", "number"), [("here", signal.SIGINT), ("here", signal.SIGTERM), ("parallel", signal.SIGINT)]
+    ("way", "number"),
+    [("here", signal.SIGINT), ("here", signal.SIGTERM), ("parallel", signal.SIGINT)],
 )
-def test_an_interrupted_cell_is_cancelled_after_its_checkpoint(begin, instance, log, tmp_path, way, number) -> None:
+def test_an_interrupted_cell_is_cancelled_after_its_checkpoint(
+    begin: Begin, instance: dg.DagsterInstance, tmp_path: Path, way: str, number: signal.Signals
+) -> None:
+    log = DagsterEventLog(instance)
     child = begin("report", KEY, way)
     assert log.running(MEMO)
-    # A terminal sends Ctrl-C to the step processes as well.
-    (os.killpg if way == "parallel" else os.kill)(child.pid, number)
+    # A terminal sends Ctrl-C to every process below the command as well; a supervisor its SIGTERM to the one it knows.
+    (os.killpg if number == signal.SIGINT else os.kill)(child.pid, number)
     out, err = child.communicate(timeout=60)
     assert out.split()[0] == "interrupted"
     assert err == ""
@@ -299,7 +385,9 @@ def test_an_interrupted_cell_is_cancelled_after_its_checkpoint(begin, instance, 
 
 
 @pytest.mark.faults
-def test_a_killed_cell_is_reconciled_and_can_be_made_again(begin, launcher, instance, log) -> None:
+def test_a_killed_cell_is_reconciled_and_can_be_made_again(
+    begin: Begin, launcher: DagsterLauncher, instance: dg.DagsterInstance, log: DagsterEventLog
+) -> None:
     child = begin("report", KEY)
     assert launcher.reconcile() == []
     assert slots(instance) == 1
@@ -308,32 +396,38 @@ def test_a_killed_cell_is_reconciled_and_can_be_made_again(begin, launcher, inst
     (run,) = instance.get_runs()
     assert run.status == dg.DagsterRunStatus.STARTED
     assert launcher.reconcile() == [run.run_id]
-    assert instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.FAILURE
+    assert found(instance, run.run_id).status == dg.DagsterRunStatus.FAILURE
     assert slots(instance) == 0
     assert (log.attempts(MEMO), log.running(MEMO)) == (1, False)
     assert launcher.reconcile() == []
     assert launcher.make(report()).status == "made"
 
 
-def owned(instance: dg.DagsterInstance, *, tags: dict[str, str] | None = None, **changes: Any) -> dg.DagsterRun:
+def owned(
+    instance: dg.DagsterInstance, *, parent: str | None = None, **changed: str
+) -> dg.DagsterRun:
     me = this_process()
-    mine = {PID_TAG: str(me.pid), HOST_TAG: me.host, START_TAG: str(me.start_ticks)}
-    return started(instance, tags={**mine, **(tags or {})}, **changes)
+    tags = {PID_TAG: str(me.pid), HOST_TAG: me.host, START_TAG: str(me.start_ticks)}
+    return started(instance, tags={**tags, **changed}, parent=parent)
 
 
-def test_only_runs_whose_process_is_gone_are_reported_lost(launcher, instance) -> None:
+def test_only_runs_whose_process_is_gone_are_reported_lost(
+    launcher: DagsterLauncher, instance: dg.DagsterInstance
+) -> None:
     alive = owned(instance)
-    reused = owned(instance, tags={START_TAG: "1"})
-    elsewhere = owned(instance, tags={HOST_TAG: "elsewhere", START_TAG: "1"})
-    again = owned(instance, tags={START_TAG: "1"}, parent_run_id=reused.run_id, root_run_id=reused.run_id)
+    reused = owned(instance, **{START_TAG: "1"})
+    elsewhere = owned(instance, **{HOST_TAG: "elsewhere", START_TAG: "1"})
+    again = owned(instance, parent=reused.run_id, **{START_TAG: "1"})
     daemons = started(instance)
     assert launcher.reconcile() == [reused.run_id]
-    assert instance.get_run_by_id(reused.run_id).status == dg.DagsterRunStatus.FAILURE
+    assert found(instance, reused.run_id).status == dg.DagsterRunStatus.FAILURE
     for run in (alive, elsewhere, again, daemons):
-        assert instance.get_run_by_id(run.run_id).status == dg.DagsterRunStatus.STARTED
+        assert found(instance, run.run_id).status == dg.DagsterRunStatus.STARTED
 
 
-def test_a_slot_that_a_finished_run_kept_is_freed(launcher, instance) -> None:
+def test_a_slot_that_a_finished_run_kept_is_freed(
+    launcher: DagsterLauncher, instance: dg.DagsterInstance
+) -> None:
     run = owned(instance)
     instance.event_log_storage.claim_concurrency_slot("gpu", run.run_id, "report")
     assert launcher.reconcile() == []
@@ -343,7 +437,9 @@ def test_a_slot_that_a_finished_run_kept_is_freed(launcher, instance) -> None:
     assert slots(instance) == 0
 
 
-def test_a_daemon_does_not_try_again_what_was_launched_here(launcher, instance, monkeypatch) -> None:
+def test_a_daemon_does_not_try_again_what_was_launched_here(
+    launcher: DagsterLauncher, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SMALL_STEP", "fail")
     done = launcher.make(report())
-    assert instance.get_run_by_id(done.run_id).tags["dagster/max_retries"] == "0"
+    assert found(instance, done.run_id).tags["dagster/max_retries"] == "0"

@@ -37,12 +37,19 @@ def test_a_lease_gives_a_step_one_thread_and_puts_the_others_back() -> None:
         "print(torch.get_num_threads())\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["2", "1", "2"]
 
 
 def test_knowing_the_device_does_not_load_torch() -> None:
-    code = "import sys; from alphaswarm_resources.device_cpu import CpuDevice as C; C().info(); print('torch' in sys.modules)"
+    code = (
+        "import sys; from alphaswarm_resources.device_cpu import CpuDevice\n"
+        "CpuDevice().info(); print('torch' in sys.modules)"
+    )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "False\n"

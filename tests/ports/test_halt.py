@@ -3,6 +3,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -10,12 +11,17 @@ from alphaswarm_assets.errors import StoreError
 from alphaswarm_assets.ports import HaltSwitch
 from alphaswarm_resources.halt_file import FileHaltSwitch
 from alphaswarm_resources.halt_redis import RedisHaltSwitch
+from tests.ports.children import Start
+from tests.ports.redis_servers import RedisServer
 
+Switches: TypeAlias = tuple[HaltSwitch, HaltSwitch]
 KEYS = ["ppo-a1b2c3d4e5f6", "f0|ppo-a1b2c3d4e5f6", "Weird key/../*?[é]", "*"]
 
 
 @pytest.fixture(params=["file", "redis"])
-def switches(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[HaltSwitch, HaltSwitch]]:
+def switches(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[tuple[HaltSwitch, HaltSwitch]]:
     """Two handles on one switch, as two processes have them."""
     if request.param == "file":
         (tmp_path / "halt").mkdir()
@@ -25,12 +31,12 @@ def switches(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[H
         yield RedisHaltSwitch(url), RedisHaltSwitch(url)
 
 
-def test_it_is_a_halt_switch(switches) -> None:
+def test_it_is_a_halt_switch(switches: Switches) -> None:
     assert isinstance(switches[0], HaltSwitch)
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_key_runs_is_halted_and_runs_again(switches, key: str) -> None:
+def test_a_key_runs_is_halted_and_runs_again(switches: Switches, key: str) -> None:
     mine, other = switches
     assert mine.reason(key) is None
     assert mine.release(key) is None
@@ -42,7 +48,7 @@ def test_a_key_runs_is_halted_and_runs_again(switches, key: str) -> None:
     assert mine.engaged() == {}
 
 
-def test_a_halt_is_never_overwritten(switches) -> None:
+def test_a_halt_is_never_overwritten(switches: Switches) -> None:
     mine, other = switches
     assert mine.engage("k", "operator")
     assert not other.engage("k", "rollback:max_drawdown")
@@ -50,7 +56,7 @@ def test_a_halt_is_never_overwritten(switches) -> None:
     assert mine.reason("k") == "operator"
 
 
-def test_keys_are_halted_one_by_one_and_listed_together(switches) -> None:
+def test_keys_are_halted_one_by_one_and_listed_together(switches: Switches) -> None:
     mine, other = switches
     for n, key in enumerate(KEYS):
         assert mine.engage(key, f"reason {n}")
@@ -61,14 +67,14 @@ def test_keys_are_halted_one_by_one_and_listed_together(switches) -> None:
 
 
 @pytest.mark.parametrize("reason", ["", "  \n"])
-def test_a_blank_reason_brakes_too(switches, reason: str) -> None:
+def test_a_blank_reason_brakes_too(switches: Switches, reason: str) -> None:
     mine, _ = switches
     assert mine.engage("k", reason)
     assert mine.reason("k") == mine.engaged()["k"] == "no reason given"
 
 
 @pytest.mark.parametrize("reason", ["größer als 5 %\nzweite Zeile", '{"reason": "quoted"}', "null"])
-def test_any_words_come_back_as_they_were(switches, reason: str) -> None:
+def test_any_words_come_back_as_they_were(switches: Switches, reason: str) -> None:
     mine, other = switches
     mine.engage("k", reason)
     assert other.reason("k") == reason
@@ -78,6 +84,7 @@ def test_any_words_come_back_as_they_were(switches, reason: str) -> None:
 ENGAGE = """
 import sys
 from pathlib import Path
+from typing import TypeAlias
 from alphaswarm_resources.halt_file import FileHaltSwitch
 from alphaswarm_resources.halt_redis import RedisHaltSwitch
 place = sys.argv[1]
@@ -87,7 +94,9 @@ print(sum(switch.engage(f"k{n}", sys.argv[2]) for n in range(50)))
 
 
 @pytest.mark.parametrize("kind", ["file", "redis"])
-def test_of_processes_that_halt_at_once_one_did_it(kind: str, request, tmp_path: Path, start) -> None:
+def test_of_processes_that_halt_at_once_one_did_it(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, start: Start
+) -> None:
     if kind == "redis":
         place = request.getfixturevalue("redis_server").url
         switch: HaltSwitch = RedisHaltSwitch(place)
@@ -120,7 +129,9 @@ def test_a_folder_that_vanished_reads_as_halted_and_is_not_made_again(tmp_path: 
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"key": "k", "reason": ""}', b'{"reason": 1}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"[]", b'{"key": "k", "reason": ""}', b'{"reason": 1}', b"\xff\xfe"]
+)
 def test_a_garbled_halt_reads_as_halted_until_it_is_released(tmp_path: Path, damage: bytes) -> None:
     (tmp_path / "halt").mkdir()
     switch = FileHaltSwitch(tmp_path / "halt")
@@ -135,18 +146,22 @@ def test_a_garbled_halt_reads_as_halted_until_it_is_released(tmp_path: Path, dam
 @pytest.mark.faults
 def test_a_halt_that_cannot_be_read_reads_as_halted(tmp_path: Path) -> None:
     (tmp_path / "halt" / "k.json").mkdir(parents=True)
-    assert str(FileHaltSwitch(tmp_path / "halt").reason("k")).startswith("halt switch unreachable: ")
+    assert str(FileHaltSwitch(tmp_path / "halt").reason("k")).startswith(
+        "halt switch unreachable: "
+    )
 
 
 @pytest.mark.faults
-def test_when_redis_is_killed_every_key_reads_as_halted(redis_server) -> None:
+def test_when_redis_is_killed_every_key_reads_as_halted(redis_server: RedisServer) -> None:
     switch = RedisHaltSwitch(redis_server.url)
     assert switch.reason("k") is None
     assert switch.engage("other", "operator")
     redis_server.kill()
     began = time.monotonic()
     for key in ("k", "other"):
-        assert str(switch.reason(key)).startswith("halt switch unreachable: the halt switch at unix://")
+        assert str(switch.reason(key)).startswith(
+            "halt switch unreachable: the halt switch at unix://"
+        )
     assert time.monotonic() - began < 4
     for ask in (lambda: switch.engage("k", "x"), lambda: switch.release("k"), switch.engaged):
         with pytest.raises(StoreError, match="Start that server or correct its URL"):
@@ -154,7 +169,7 @@ def test_when_redis_is_killed_every_key_reads_as_halted(redis_server) -> None:
 
 
 @pytest.mark.faults
-def test_a_redis_that_hangs_reads_as_halted_in_time(redis_server) -> None:
+def test_a_redis_that_hangs_reads_as_halted_in_time(redis_server: RedisServer) -> None:
     switch = RedisHaltSwitch(redis_server.url, timeout_s=0.3)
     assert switch.reason("k") is None
     os.kill(redis_server.process.pid, signal.SIGSTOP)
@@ -168,7 +183,7 @@ def test_a_redis_that_hangs_reads_as_halted_in_time(redis_server) -> None:
 
 
 @pytest.mark.faults
-def test_what_somebody_else_put_under_the_prefix_halts(redis_server) -> None:
+def test_what_somebody_else_put_under_the_prefix_halts(redis_server: RedisServer) -> None:
     import redis
 
     switch = RedisHaltSwitch(redis_server.url, "p[1]:")
@@ -215,7 +230,7 @@ def test_a_secret_in_the_url_is_told_nobody(url: str) -> None:
         assert "hunter2" not in text
 
 
-def test_a_wrong_password_reads_as_halted_and_is_told_nobody(redis_server) -> None:
+def test_a_wrong_password_reads_as_halted_and_is_told_nobody(redis_server: RedisServer) -> None:
     import redis
 
     with redis.Redis.from_url(redis_server.url) as client:

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from alphaswarm_assets.errors import InvalidInputError, LedgerError
 from alphaswarm_assets.records.ledger import GENESIS, Ledger, Row
 from alphaswarm_resources.ledger_jsonl import JsonlLedger
+from tests.ports.children import Start
 
 APPEND = """
 import sys
@@ -42,9 +44,22 @@ def test_rows_are_chained_and_come_back_in_order(ledger: JsonlLedger, path: Path
     assert ledger.rows() == JsonlLedger(path).rows() == made
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(body=st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()))
-def test_any_body_comes_back_as_it_was(ledger: JsonlLedger, path: Path, body) -> None:
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    body=st.dictionaries(
+        st.text(),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+    )
+)
+def test_any_body_comes_back_as_it_was(
+    ledger: JsonlLedger, path: Path, body: dict[str, Any]
+) -> None:
     row = ledger.append(body)
     assert JsonlLedger(path).rows()[-1] == row
     assert row.body == body
@@ -71,7 +86,9 @@ def test_another_writer_is_seen_at_once(ledger: JsonlLedger, path: Path) -> None
 
 
 @pytest.mark.slow
-def test_four_processes_append_two_hundred_rows_that_verify(ledger: JsonlLedger, path: Path, start) -> None:
+def test_four_processes_append_two_hundred_rows_that_verify(
+    ledger: JsonlLedger, path: Path, start: Start
+) -> None:
     children = [start(APPEND, path, name) for name in "abcd"]
     assert [child.communicate(timeout=120)[1] for child in children] == [""] * 4
     rows = ledger.rows()
@@ -97,7 +114,9 @@ TAMPERINGS = {
 
 @pytest.mark.faults
 @pytest.mark.parametrize("tampering", TAMPERINGS)
-def test_a_tampered_ledger_is_broken_for_every_reader(ledger, path, tampering: str) -> None:
+def test_a_tampered_ledger_is_broken_for_every_reader(
+    ledger: JsonlLedger, path: Path, tampering: str
+) -> None:
     for n in range(4):
         ledger.append({"n": n})
     assert len(ledger.rows()) == 4
@@ -108,7 +127,9 @@ def test_a_tampered_ledger_is_broken_for_every_reader(ledger, path, tampering: s
 
 
 @pytest.mark.faults
-def test_nothing_is_appended_to_a_last_row_that_was_changed(ledger, path) -> None:
+def test_nothing_is_appended_to_a_last_row_that_was_changed(
+    ledger: JsonlLedger, path: Path
+) -> None:
     ledger.append({"n": 0})
     path.write_text(path.read_text().replace('"n":0', '"n":1'))
     with pytest.raises(LedgerError, match="broken at its end"):
@@ -117,7 +138,9 @@ def test_nothing_is_appended_to_a_last_row_that_was_changed(ledger, path) -> Non
 
 
 @pytest.mark.faults
-def test_a_row_that_was_never_whole_does_not_count_and_is_kept_aside(ledger, path) -> None:
+def test_a_row_that_was_never_whole_does_not_count_and_is_kept_aside(
+    ledger: JsonlLedger, path: Path
+) -> None:
     rows = [ledger.append({"n": n}) for n in range(3)]
     whole = path.read_bytes()
     torn = json.dumps(rows[0].to_json()).encode()[:-5]
@@ -132,7 +155,7 @@ def test_a_row_that_was_never_whole_does_not_count_and_is_kept_aside(ledger, pat
 
 
 @pytest.mark.faults
-def test_a_ledger_that_is_one_torn_row_is_empty(path) -> None:
+def test_a_ledger_that_is_one_torn_row_is_empty(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b'{"index":0')
     ledger = JsonlLedger(path)

@@ -9,6 +9,7 @@ import pytest
 from alphaswarm_assets.errors import BusyError, StoreError
 from alphaswarm_assets.ports import Locks
 from alphaswarm_resources.locks_fs import FileLocks
+from tests.ports.children import Start, first_line
 
 HOLD = """
 import sys, time
@@ -46,7 +47,13 @@ def test_a_lock_can_be_held_again_after_it_was_let_go(locks: FileLocks) -> None:
 
 
 def test_two_names_do_not_exclude_each_other(locks: FileLocks) -> None:
-    with locks.hold("f0|a"), locks.hold("f1|a"), locks.hold("F0|a"), locks.hold("../f0"), locks.hold(""):
+    with (
+        locks.hold("f0|a"),
+        locks.hold("f1|a"),
+        locks.hold("F0|a"),
+        locks.hold("../f0"),
+        locks.hold(""),
+    ):
         pass
 
 
@@ -83,15 +90,19 @@ def test_waiting_ends_when_the_lock_is_let_go(locks: FileLocks) -> None:
 
 def test_waiting_has_an_end(locks: FileLocks) -> None:
     began = time.monotonic()
-    with locks.hold("spec"), pytest.raises(BusyError, match=r"after 0\.2 s"), locks.hold("spec", wait_s=0.2):
+    with (
+        locks.hold("spec"),
+        pytest.raises(BusyError, match=r"after 0\.2 s"),
+        locks.hold("spec", wait_s=0.2),
+    ):
         pass
     assert 0.2 <= time.monotonic() - began < 5
 
 
 @pytest.mark.faults
-def test_a_lock_dies_with_its_holder(locks: FileLocks, tmp_path: Path, start) -> None:
+def test_a_lock_dies_with_its_holder(locks: FileLocks, tmp_path: Path, start: Start) -> None:
     child = start(HOLD, tmp_path / "locks", "spec")
-    assert child.stdout.readline() == "held\n"
+    assert first_line(child) == "held\n"
     with pytest.raises(BusyError, match=rf"process {child.pid} "), locks.hold("spec"):
         pass
     child.kill()
@@ -100,21 +111,26 @@ def test_a_lock_dies_with_its_holder(locks: FileLocks, tmp_path: Path, start) ->
         pass
 
 
-def test_a_note_of_a_dead_holder_names_nobody(locks: FileLocks, tmp_path: Path, start) -> None:
+def test_a_note_of_a_dead_holder_names_nobody(
+    locks: FileLocks, tmp_path: Path, start: Start
+) -> None:
     child = start(HOLD, tmp_path / "locks", "spec")
-    child.stdout.readline()
+    first_line(child)
     child.kill()
     child.wait()
     note = (tmp_path / "locks" / "spec.lock").read_bytes()
     assert str(child.pid).encode() in note
     with locks.hold("spec"):
         (tmp_path / "locks" / "spec.lock").write_bytes(note)
-        with pytest.raises(BusyError, match="held by another process") as refused, locks.hold("spec"):
+        with (
+            pytest.raises(BusyError, match="held by another process") as refused,
+            locks.hold("spec"),
+        ):
             pass
     assert not re.search(r"kill \d", str(refused.value))
 
 
-def test_processes_take_turns(tmp_path: Path, start) -> None:
+def test_processes_take_turns(tmp_path: Path, start: Start) -> None:
     (tmp_path / "counter").write_text("0")
     children = [start(COUNT, tmp_path) for _ in range(3)]
     assert [child.wait(60) for child in children] == [0, 0, 0]
@@ -123,5 +139,8 @@ def test_processes_take_turns(tmp_path: Path, start) -> None:
 
 def test_a_folder_that_cannot_be_made_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StoreError, match="lock folder in"), FileLocks(tmp_path / "file" / "locks").hold("spec"):
+    with (
+        pytest.raises(StoreError, match="lock folder in"),
+        FileLocks(tmp_path / "file" / "locks").hold("spec"),
+    ):
         pass

@@ -14,6 +14,7 @@ from alphaswarm_resources.processes import (
     process_start_ticks,
     this_process,
 )
+from tests.ports.children import Start, first_line
 
 
 def test_this_process_is_alive() -> None:
@@ -23,7 +24,7 @@ def test_this_process_is_alive() -> None:
     assert me.may_live()
 
 
-def test_a_process_that_ended_is_not_alive_even_before_it_is_waited_for(start) -> None:
+def test_a_process_that_ended_is_not_alive_even_before_it_is_waited_for(start: Start) -> None:
     child = start("input()")
     ticks = process_start_ticks(child.pid)
     assert ticks is not None
@@ -43,7 +44,9 @@ def test_nothing_is_known_of_a_process_on_another_host() -> None:
     assert ProcessIdentity(host="elsewhere", pid=1, start_ticks=0).may_live()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux starts the count in two ways to compare")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux starts the count in two ways to compare"
+)
 def test_ps_and_proc_agree_on_who_is_there() -> None:
     try:
         found = processes._start_from_ps(os.getpid())
@@ -54,9 +57,11 @@ def test_ps_and_proc_agree_on_who_is_there() -> None:
     assert processes._start_from_ps(2**22 + 1) is None
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's death")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux tells a child of its parent's death"
+)
 @pytest.mark.faults
-def test_a_step_process_dies_when_its_orchestrator_is_killed(start) -> None:
+def test_a_step_process_dies_when_its_orchestrator_is_killed(start: Start) -> None:
     grandchild = "from alphaswarm_resources.processes import die_with_parent as d; d(); print(1, flush=True); input()"
     child = start(
         "import subprocess, sys, time\n"
@@ -64,7 +69,7 @@ def test_a_step_process_dies_when_its_orchestrator_is_killed(start) -> None:
         "step.stdout.readline(); print(step.pid, flush=True); time.sleep(60)",
         grandchild,
     )
-    pid = int(child.stdout.readline())
+    pid = int(first_line(child))
     ticks = process_start_ticks(pid)
     assert ticks is not None
     child.kill()
@@ -77,5 +82,7 @@ def test_a_step_process_dies_when_its_orchestrator_is_killed(start) -> None:
 def test_dying_with_the_parent_is_asked_for_without_harm() -> None:
     code = "from alphaswarm_resources.processes import die_with_parent as d; d(); print('lives')"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
     assert done.stdout == "lives\n"

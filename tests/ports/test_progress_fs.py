@@ -7,7 +7,13 @@ from alphaswarm_resources.progress_fs import FileProgressBoard
 
 
 def progress(step: int, **values: float) -> Progress:
-    return Progress(label=f"f0 · seed {step}", step=step, total=100, at="2026-01-01T00:00:00+00:00", values=values)
+    return Progress(
+        label=f"f0 · seed {step}",
+        step=step,
+        total=100,
+        at="2026-01-01T00:00:00+00:00",
+        values=values,
+    )
 
 
 @pytest.fixture
@@ -19,10 +25,14 @@ def test_a_folder_is_a_progress_board(board: FileProgressBoard) -> None:
     assert isinstance(board, ProgressBoard)
 
 
-def test_the_last_report_of_a_topic_is_read_by_anybody(board: FileProgressBoard, tmp_path: Path) -> None:
+def test_the_last_report_of_a_topic_is_read_by_anybody(
+    board: FileProgressBoard, tmp_path: Path
+) -> None:
     for step in range(3):
         board.post("run-a/f0/7", progress(step, loss=0.5))
-    assert FileProgressBoard(tmp_path / "progress").read("run-a/") == {"run-a/f0/7": progress(2, loss=0.5)}
+    assert FileProgressBoard(tmp_path / "progress").read("run-a/") == {
+        "run-a/f0/7": progress(2, loss=0.5)
+    }
 
 
 def test_topics_are_told_apart_and_found_by_what_they_start_with(board: FileProgressBoard) -> None:
@@ -50,8 +60,19 @@ def test_nothing_posted_is_nothing_read(board: FileProgressBoard) -> None:
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"topic": "a"}', b'{"topic": "a", "label": "", "step": 1, "total": 1, "x": 1}'])
-def test_a_garbled_report_says_nothing(board: FileProgressBoard, tmp_path: Path, damage: bytes) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"topic": "a"}',
+        b'{"topic": "a", "label": "", "step": 1, "total": 1, "x": 1}',
+    ],
+)
+def test_a_garbled_report_says_nothing(
+    board: FileProgressBoard, tmp_path: Path, damage: bytes
+) -> None:
     board.post("a", progress(1))
     board.post("b", progress(2))
     (tmp_path / "progress" / "a.json").write_bytes(damage)

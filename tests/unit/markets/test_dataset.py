@@ -81,6 +81,15 @@ def test_features_look_back_before_the_window(gold: dict[str, AnyArray]) -> None
     assert panel.known[0].tolist() == [False, True, True]
 
 
+def test_both_ends_of_the_window_are_inside_it(gold: dict[str, AnyArray]) -> None:
+    _, facts = dataset_payload(_spec(start=_at(10), end=_at(310)), gold)
+    assert (facts["first_session"], facts["last_session"], facts["n_bars"]) == (
+        _at(10),
+        _at(310),
+        301,
+    )
+
+
 def test_symbols_come_in_the_order_of_the_spec(gold: dict[str, AnyArray]) -> None:
     panel = build_panel(_spec(symbols=["OLD", "NEW"]), gold)
     other = build_panel(_spec(symbols=["NEW", "OLD"]), gold)
