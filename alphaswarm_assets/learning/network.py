@@ -43,6 +43,7 @@ class _Layer:
     bias: torch.Tensor
     bias_column: torch.Tensor
     d_weight: torch.Tensor
+    d_weight_t: torch.Tensor
     d_bias: torch.Tensor
 
 
@@ -54,7 +55,6 @@ class _Hidden:
     h_t: torch.Tensor
     h_np: Float32Array
     d: torch.Tensor
-    d_t: torch.Tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Mlp:
         for i in range(len(self._layers) - 1, -1, -1):
             layer, hidden = self._layers[i], scratch.hidden[i]
             tanh_backward(hidden.d, hidden.h, grad_input=hidden.d)
-            torch.mm(hidden.d_t, scratch.hidden[i - 1].h if i else x, out=layer.d_weight)
+            torch.mm(scratch.hidden[i - 1].h_t if i else x.t(), hidden.d, out=layer.d_weight_t)
             torch.sum(hidden.d, 0, out=layer.d_bias)
             if i:
                 torch.mm(hidden.d, layer.weight, out=scratch.hidden[i - 1].d)
@@ -129,7 +129,7 @@ class Mlp:
 
 def _hidden(n_rows: int, width: int) -> _Hidden:
     h, d = torch.zeros(n_rows, width), torch.zeros(n_rows, width)
-    return _Hidden(h=h, h_t=h.t(), h_np=h.numpy(), d=d, d_t=d.t())
+    return _Hidden(h=h, h_t=h.t(), h_np=h.numpy(), d=d)
 
 
 class Network:
@@ -154,6 +154,9 @@ class Network:
             size += -(-array.size // _ALIGN) * _ALIGN
         self._starts = starts
         self._shapes = {name: array.shape for name, array in parameters.items()}
+        depth = sum(name.startswith(f"{ACTOR}.") for name in parameters) // 2
+        self._hidden_weights = {f"{n}.{i}.weight" for n in (ACTOR, CRITIC) for i in range(depth - 1)}
+        self._depth = depth
         self.flat, self.gradient = torch.zeros(size), torch.zeros(size)
         for name, array in parameters.items():
             np.copyto(self._view(self.flat, name).numpy(), array)
@@ -175,19 +178,23 @@ class Network:
 
     def _view(self, flat: torch.Tensor, name: str) -> torch.Tensor:
         start, shape = self._starts[name], self._shapes[name]
-        return flat[start : start + int(np.prod(shape))].view(shape)
+        stored = flat[start : start + int(np.prod(shape))]
+        # A hidden layer's weights lie as (inputs, outputs): with as many outputs as a cache line holds floats, or a
+        # multiple, its products and its gradient's are then fast whatever the number of inputs.
+        return stored.view(shape[::-1]).t() if name in self._hidden_weights else stored.view(shape)
 
     def _layers(self, network: str) -> list[_Layer]:
-        depth = sum(name.startswith(f"{network}.") for name in self._starts) // 2
-        return [self._layer(f"{network}.{i}") for i in range(depth)]
+        return [self._layer(f"{network}.{i}") for i in range(self._depth)]
 
     def _layer(self, name: str) -> _Layer:
         weight, bias = (self._view(self.flat, f"{name}.{part}") for part in ("weight", "bias"))
+        d_weight = self._view(self.gradient, f"{name}.weight")
         return _Layer(
             weight=weight,
             weight_t=weight.t(),
             bias=bias,
             bias_column=bias[:, None],
-            d_weight=self._view(self.gradient, f"{name}.weight"),
+            d_weight=d_weight,
+            d_weight_t=d_weight.t(),
             d_bias=self._view(self.gradient, f"{name}.bias"),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -96,9 +97,10 @@ class Command:
 
     def wait(self, *, timeout_s: float = 240.0) -> Ended:
         """Wait for its end and return how it ended."""
+        before_s = _children_s()
         code = self.process.wait(timeout=timeout_s)
         out, err = ((self.folder / name).read_text(encoding="utf-8") for name in ("out", "err"))
-        return Ended(code=code, out=out, err=err, cpu_s=0.0)
+        return Ended(code=code, out=out, err=err, cpu_s=_children_s() - before_s)
 
 
 def start(
@@ -127,6 +129,11 @@ def start(
 def run(home: Path, *arguments: object, **options: Any) -> Ended:
     """Run ``alphaswarm --home HOME ARGUMENTS`` to its end."""
     return start(home, *arguments, **options).wait()
+
+
+def _children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _group(leader: int) -> list[tuple[tuple[int, ...], str]]:

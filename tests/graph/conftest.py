@@ -18,8 +18,7 @@ name: tiny
 dataset: {source: tiny, features: [return_1, return_5, volatility_21]}
 walk_forward: {n_blocks: 3}
 environment: {cost_bps: 5, episode_bars: 60}
-training: {seed: 11, total_timesteps: 2048, n_envs: 8, n_steps: 32, batch_size: 64, n_epochs: 2, log_interval: 2,
-           hidden_sizes: [16, 16]}
+training: {seed: 11, total_timesteps: 2048, n_envs: 8, n_steps: 32, batch_size: 64, hidden_sizes: [16, 16]}
 evaluation: {episodes: 2, n_seeds: 2, bootstrap: {n_resamples: 200}}
 promotion: {min_sharpe: -50, min_seeds: 2}
 mlflow: {register_model_as: tiny}
