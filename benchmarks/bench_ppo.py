@@ -26,7 +26,7 @@ import numpy as np
 import torch
 from simulated_panel import simulated_panel
 
-from alphaswarm_assets.learning.ppo import Learner
+from alphaswarm_assets.learning.learner import Learner
 from alphaswarm_assets.markets.panel import Block
 from alphaswarm_assets.specs.environment import EnvironmentSpec
 from alphaswarm_assets.specs.training import TrainingSpec

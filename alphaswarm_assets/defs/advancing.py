@@ -47,9 +47,7 @@ class Runs:
         """Read the runs of *instance*, those that have ended for these *requests* only."""
         under_way = instance.get_runs(dg.RunsFilter(statuses=_UNDER_WAY))
         numbers = [str(request.number) for request in requests]
-        ended = instance.get_runs(
-            dg.RunsFilter(tags={REQUEST_TAG: numbers}, statuses=list(_ENDED))
-        )
+        ended = instance.get_runs(dg.RunsFilter(tags={REQUEST_TAG: numbers}, statuses=list(_ENDED)))
         tried = Counter((run.tags[MEMO_KEY_TAG], int(run.tags[REQUEST_TAG])) for run in ended)
         making = {place for run in under_way for place in _places(run)}
         return cls(making=frozenset(making), tried=tried)

@@ -148,9 +148,7 @@ def advance(
         new = {la.memo_key: la for la in step.launches if la.memo_key not in asked}
         asked |= {memo: _run_request(request, launch) for memo, launch in new.items()}
         if step.ending is not None:
-            requests.append(
-                {"event": "closed", "spec_key": request.spec_key, "note": step.ending}
-            )
+            requests.append({"event": "closed", "spec_key": request.spec_key, "note": step.ending})
         said.append(f"{request.spec_key}: {words}")
         last = request.spec_key
     return dg.SensorResult(
@@ -185,7 +183,10 @@ def _look_at(
     if step.ending is not None:
         return step, step.ending
     heads = [launch.cells[0].name for launch in step.launches]
-    return step, f"asks for {', '.join(heads) or 'nothing'}; waits for {', '.join(step.making) or 'nothing'}"
+    return (
+        step,
+        f"asks for {', '.join(heads) or 'nothing'}; waits for {', '.join(step.making) or 'nothing'}",
+    )
 
 
 def _run_request(request: Request, launch: Launch) -> dg.RunRequest:

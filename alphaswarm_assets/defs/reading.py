@@ -19,7 +19,7 @@ def report_metadata(report: Artifact) -> MetadataInput:
     facts = cast("Mapping[str, Any]", report.content.facts)
     if not facts["evaluated"]:
         return {"evaluated": False, "reason": facts["reason"]}
-    from alphaswarm_assets.runtime.evaluating import SERIES_FILE  # noqa: PLC0415 -- loads torch
+    from alphaswarm_assets.runtime.evaluating import SERIES_FILE
 
     rows = [*facts["seeds"], facts["ensemble"], *facts["baselines"]]
     return {
@@ -44,7 +44,7 @@ def summary_metadata(summary: Artifact) -> MetadataInput:
     }
     if not facts["folds_present"]:
         return {**head, "reason": "no fold was measured"}
-    from alphaswarm_assets.runtime.summarising import JOINED_FILE  # noqa: PLC0415 -- loads torch
+    from alphaswarm_assets.runtime.summarising import JOINED_FILE
 
     metrics = cast("Mapping[str, Mapping[str, Any]]", facts["metrics"])
     return {
@@ -77,7 +77,7 @@ def verdict_metadata(spec: ResearchSpec, verdict: Artifact, summary: Artifact) -
     if outcomes:
         shown["gate_chart"] = _picture(pictures.gate_chart(outcomes), "observed against threshold")
     if evidence["folds_present"]:
-        from alphaswarm_assets.runtime.summarising import JOINED_FILE  # noqa: PLC0415 -- loads torch
+        from alphaswarm_assets.runtime.summarising import JOINED_FILE
 
         shown["rows"] = table([_labelled(k, v) for k, v in evidence["metrics"].items()])
         picture = equity_picture(summary.payload[JOINED_FILE])
@@ -107,8 +107,8 @@ def pack_metadata(pack: Artifact) -> tuple[MetadataInput, bool | None]:
 
 def equity_picture(series: bytes) -> bytes:
     """Return the picture of every seed's equity, the ensemble's and the baselines' from stored return series."""
-    import numpy as np  # noqa: PLC0415 -- only pictures need it here
-    from safetensors.numpy import load  # noqa: PLC0415 -- as above
+    import numpy as np
+    from safetensors.numpy import load
 
     arrays = load(series)
     curves = {

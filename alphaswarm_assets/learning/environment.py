@@ -14,7 +14,7 @@ import numpy as np
 
 from alphaswarm_assets.arrays import AnyArray, BoolArray, Float32Array, Float64Array, Int64Array
 from alphaswarm_assets.errors import InvalidInputError
-from alphaswarm_assets.learning.books import Books
+from alphaswarm_assets.learning.books import Books, Orders
 from alphaswarm_assets.learning.normalizer import Normalizer, no_normalizer
 from alphaswarm_assets.learning.observation import market_part, observation_size
 from alphaswarm_assets.learning.tape import cut_tape
@@ -142,6 +142,7 @@ class PortfolioVectorEnv:
             self.bar[:] = self._checked(starts)
         self.steps[:] = 0
         self.books.flatten()
+        self.books.orders = Orders()
         self._result.done[:] = False
         return self._observe()
 

@@ -155,7 +155,9 @@ class Network:
         self._starts = starts
         self._shapes = {name: array.shape for name, array in parameters.items()}
         depth = sum(name.startswith(f"{ACTOR}.") for name in parameters) // 2
-        self._hidden_weights = {f"{n}.{i}.weight" for n in (ACTOR, CRITIC) for i in range(depth - 1)}
+        self._hidden_weights = {
+            f"{n}.{i}.weight" for n in (ACTOR, CRITIC) for i in range(depth - 1)
+        }
         self._depth = depth
         self.flat, self.gradient = torch.zeros(size), torch.zeros(size)
         for name, array in parameters.items():

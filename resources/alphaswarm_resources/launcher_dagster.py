@@ -25,9 +25,10 @@ from alphaswarm_resources.durable import what_to_do
 from alphaswarm_resources.eventlog_dagster import MEMO_KEY_TAG, UNFINISHED
 from alphaswarm_resources.processes import ProcessIdentity, host_name, this_process
 from alphaswarm_resources.run_errors import first_error
+from alphaswarm_resources.served_runs import HOST_TAG, abandoned
 
-PID_TAG, HOST_TAG, START_TAG = (f"alphaswarm/{name}" for name in ("pid", "host", "process_start"))
-"""Run tags that say which process makes the run, and when that process started."""
+PID_TAG, START_TAG = "alphaswarm/pid", "alphaswarm/process_start"
+"""Run tags that say which process of its host makes the run, and when that process started."""
 
 LAUNCH_TAG = "alphaswarm/launch"
 """Run tag that tells this launch from every other."""
@@ -74,7 +75,7 @@ class DagsterLauncher(Launcher):
     def reconcile(self) -> Sequence[str]:
         """Report as failed every run whose process is gone, free its pool slots, and return the ids of those runs.
 
-        Runs of another host, and runs that a daemon started, are left to whoever watches them.
+        Runs of another host are left to whoever watches them there.
         """
         of_this_host = dg.RunsFilter(tags={HOST_TAG: host_name()}, statuses=list(UNFINISHED))
         lost = [run for run in self._instance.get_runs(of_this_host) if _is_lost(run)]
@@ -82,6 +83,11 @@ class DagsterLauncher(Launcher):
             self._instance.report_run_failed(
                 run, f"Process {run.tags[PID_TAG]}, which made this run, is gone."
             )
+        for run in abandoned(self._instance):
+            self._instance.report_run_failed(
+                run, "The code server that made this run for the daemon is gone."
+            )
+            lost.append(run)
         storage = self._instance.event_log_storage
         for run_id in sorted(storage.get_concurrency_run_ids()):
             run = self._instance.get_run_by_id(run_id)

@@ -78,7 +78,9 @@ class Command:
         while not condition():
             if self.process.poll() is not None:
                 return False
-            assert time.monotonic() < deadline_s, f"waited {timeout_s:g} s in vain; it says {self.err}"
+            assert time.monotonic() < deadline_s, (
+                f"waited {timeout_s:g} s in vain; it says {self.err}"
+            )
             time.sleep(0.002)
         return True
 

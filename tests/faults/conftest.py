@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.faults.commands import start as start_command
 from tests.faults.disks import mounting
 from tests.faults.homes import Shelf, make_shelf
 from tests.faults.standing import Standing, standing_of
 from tests.ports.children import starting
 from tests.ports.redis_servers import serving
-from tests.faults.commands import start as start_command
 
 start = pytest.fixture(starting, name="start")
 disk = pytest.fixture(mounting, name="disk")

@@ -66,9 +66,7 @@ def standing_of(home: Path, spec: ResearchSpec) -> Standing:
 def digests_of(house: House, spec: ResearchSpec) -> dict[str, str | None]:
     """Return the content digest of the latest materialisation of every cell."""
     events = house.event_log()
-    pins = {
-        p.cell.name: events.latest(p.cell.asset, p.cell.partition) for p in house.plan(spec)
-    }
+    pins = {p.cell.name: events.latest(p.cell.asset, p.cell.partition) for p in house.plan(spec)}
     return {name: pin.digest if pin else None for name, pin in pins.items()}
 
 

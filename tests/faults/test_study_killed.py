@@ -14,12 +14,21 @@ from tests.faults.standing import Standing, require_whole, standing_of
 
 pytestmark = [
     pytest.mark.faults,
-    pytest.mark.skipif(not (PROC / "self/stat").exists(), reason="instants are counted in CPU time, read from /proc"),
+    pytest.mark.skipif(
+        not (PROC / "self/stat").exists(),
+        reason="instants are counted in CPU time, read from /proc",
+    ),
 ]
 
 
 def killed_and_resumed(
-    shelf: Shelf, undisturbed: Undisturbed, *, life: str, kills: int, group: bool, options: tuple[str, ...] = ()
+    shelf: Shelf,
+    undisturbed: Undisturbed,
+    *,
+    life: str,
+    kills: int,
+    group: bool,
+    options: tuple[str, ...] = (),
 ) -> Standing:
     """Kill the run *kills* times, each at an instant of its own, then let it end; a run that ended begins anew.
 
@@ -37,7 +46,10 @@ def killed_and_resumed(
         ended = command.wait()
         if reached and ended.code == -9:
             left -= 1
-            assert command.wait_for(lambda c=command: c.living() == 0, timeout_s=60) or command.living() == 0
+            assert (
+                command.wait_for(lambda c=command: c.living() == 0, timeout_s=60)
+                or command.living() == 0
+            )
             require_whole(shelf.home)
         else:
             assert ended.code == 0, ended.err

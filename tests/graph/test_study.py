@@ -117,7 +117,13 @@ def test_runs_and_promotions_are_kept_in_ledgers_of_ours(
 
     assert {"train", "evaluate", "judge", "register", "paper"} <= set(by_target)
     summary = by_target["evaluate"]["result_summary"]
-    assert set(summary["evaluation_report"]["aggregate"]["sharpe"]) >= {"point", "iqm", "lo", "hi", "n"}
+    assert set(summary["evaluation_report"]["aggregate"]["sharpe"]) >= {
+        "point",
+        "iqm",
+        "lo",
+        "hi",
+        "n",
+    }
     assert set(summary["reward_attribution"]) == {"holding", "cost", "turnover_penalty"}
     assert by_target["judge"]["result_summary"]["promotion"]["decision"] == "PASS"
     assert by_target["paper"]["result_summary"]["paper_pack"]["spec_hash"] == spec.snapshot_hash()
@@ -165,7 +171,9 @@ def test_the_study_without_a_graph_around_it_ends_in_the_same_evidence(
     assert summary is not None
     run_context = house.runtime.context("walk", code_version("trained_checkpoint"))
 
-    assert house.runtime.walk_forward(spec, dataset=dataset.digest, run=run_context) == summary.digest
+    assert (
+        house.runtime.walk_forward(spec, dataset=dataset.digest, run=run_context) == summary.digest
+    )
 
 
 def test_a_refused_study_ends_with_its_reason_and_registers_nothing(

@@ -196,6 +196,25 @@ def test_a_target_that_cannot_be_is_refused_naming_environment_and_symbol(
         env.step(np.array(weights))
 
 
+def test_targets_that_add_up_to_one_but_for_rounding_leave_no_cash_and_no_debt(
+    walk: MakePanel,
+) -> None:
+    env = _env(walk(), cost_bps=0.0)
+    env.step(_row(0.5, 0.25, 0.25 + 5e-10))
+    assert env.books.cash[0] == 0.0
+    assert env.books.filled.sum() == pytest.approx(1.0, abs=1e-15)
+
+
+def test_a_reset_forgets_positions_equity_and_orders(walk: MakePanel) -> None:
+    env = _env(walk(gaps=0.5))
+    for _ in range(20):
+        env.step(_row(0.3, 0.3, 0.3))
+    assert env.books.orders.cut > 0
+    env.reset(np.array([0]))
+    assert (env.books.orders.cut, env.books.orders.unfilled) == (0, 0)
+    assert (env.books.equity[0], env.books.weights.sum(), env.bar[0]) == (1.0, 0.0, 0)
+
+
 def test_targets_of_another_shape_are_refused(walk: MakePanel) -> None:
     with pytest.raises(InvalidInputError, match=r"shape \(1, 3\), was \(1, 2\)"):
         _env(walk()).step(_row(0.5, 0.5))
