@@ -15,6 +15,9 @@ from alphaswarm_assets.records.manifest import Artifact, Content
 
 __all__ = ["Ledger"]
 
+HALT_ALL = "all"
+"""The halt key that stops every session; no spec key can be this word, since a key ends in its hash."""
+
 Columns: TypeAlias = Mapping[str, AnyArray]
 """A table as equally long one-dimensional arrays: float64, int64, bool or str (``<U``), by column name."""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from alphaswarm_assets.cli.consoles import print_json
-from alphaswarm_assets.cli.halt_keys import EVERYTHING
+from alphaswarm_assets.ports import HALT_ALL
 from alphaswarm_assets.cli.options import JsonFlag, MaybeSpecArgument
 from alphaswarm_assets.cli.place import Place, place_of
 
@@ -84,11 +84,11 @@ def _key(place: Place, spec: str | None, *, everything: bool) -> str:
     if (spec is None) != everything:
         raise typer.BadParameter("name one SPEC, or give --all", param_hint="SPEC")
     if spec is None:
-        return EVERYTHING
+        return HALT_ALL
     if KEY_PATTERN.fullmatch(spec):  # a brake asks no registry
         return spec
     return find_spec(spec, lambda: place.open().specs).key
 
 
 def _name(key: str) -> str:
-    return "everything" if key == EVERYTHING else key
+    return "everything" if key == HALT_ALL else key

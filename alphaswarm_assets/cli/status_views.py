@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from alphaswarm_assets.cli.consoles import say
-from alphaswarm_assets.cli.halt_keys import EVERYTHING
+from alphaswarm_assets.ports import HALT_ALL
 from alphaswarm_assets.cli.standing import Standing
 from alphaswarm_assets.cli.words import DECISION_STYLES, STATE_STYLES, instant
 from alphaswarm_assets.ports import Progress
@@ -50,7 +50,7 @@ def show_one(console: Console, standing: Standing, halts: Mapping[str, str]) -> 
     console.print(table)
     show_progress(console, standing.progress)
     show_halts(
-        console, {key: reason for key, reason in halts.items() if key in {standing.key, EVERYTHING}}
+        console, {key: reason for key, reason in halts.items() if key in {standing.key, HALT_ALL}}
     )
 
 
@@ -68,7 +68,7 @@ def show_progress(console: Console, progress: Mapping[str, Progress]) -> None:
 def show_halts(console: Console, halts: Mapping[str, str]) -> None:
     """Print what is halted, and how it is let go."""
     for key, reason in halts.items():
-        what, how = ("everything", "--all") if key == EVERYTHING else (key, key)
+        what, how = ("everything", "--all") if key == HALT_ALL else (key, key)
         say(
             console,
             Text.assemble(

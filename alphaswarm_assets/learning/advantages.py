@@ -3,7 +3,7 @@
 References
 ----------
 .. [1] Schulman, Moritz, Levine, Jordan and Abbeel (2016), "High-Dimensional Continuous Control Using Generalized
-   Advantage Estimation", ICLR, equations 11 and 16.
+   Advantage Estimation", ICLR, equation 16.
 """
 
 from __future__ import annotations

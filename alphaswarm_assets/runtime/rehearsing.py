@@ -13,6 +13,7 @@ from alphaswarm_assets.learning.policy import Ensemble
 from alphaswarm_assets.markets.dataset import open_dataset
 from alphaswarm_assets.markets.folds import Walk
 from alphaswarm_assets.markets.panel import Block, Panel
+from alphaswarm_assets.ports import HALT_ALL
 from alphaswarm_assets.records.canonical import JsonObject
 from alphaswarm_assets.records.manifest import pack
 from alphaswarm_assets.rehearsal.pack import build_pack, probe_pack
@@ -22,9 +23,6 @@ from alphaswarm_assets.runtime.registering import require_allowed
 from alphaswarm_assets.runtime.workbench import RunContext, Workbench, record_run
 from alphaswarm_assets.specs.environment import EnvironmentSpec
 from alphaswarm_assets.specs.research import ResearchSpec
-
-HALT_ALL = "all"
-"""The halt key that stops every session."""
 
 MIN_EPISODE_BARS = 21
 """A paper episode shorter than a month of sessions tells nothing; fewer episodes are played instead."""

@@ -60,9 +60,10 @@ class RLRuntime:
         run: RunContext,
     ) -> str:
         """Join the policies of all seeds into the fold's checkpoint; runs the post-train battery when configured."""
-        from alphaswarm_assets.runtime.training import gather
+        from alphaswarm_assets.runtime.training import gather, log_curves
 
         digest = gather(self.bench, spec, fold, dataset=dataset, policies=policies, run=run)
+        log_curves(self.bench, spec, fold, digest)
         summary: JsonObject = {"checkpoint": digest}
         if spec.training.post_train_battery:
             summary |= self.battery(spec, fold, dataset=dataset, checkpoint=digest)

@@ -145,3 +145,21 @@ def learning_curves_of(bench: Workbench, checkpoint: str) -> dict[str, list[tupl
             and (reached := row["mean_episode_return"]) is not None
         ]
     return curves
+
+
+def log_curves(bench: Workbench, spec: ResearchSpec, fold: str, checkpoint: str) -> None:
+    """Log the learning curves of *checkpoint* as one run of the experiment tracker; the same checkpoint once."""
+    bench.registry.log_curves(
+        run_name=f"{spec.key} {fold}",
+        identity=f"curves.{checkpoint}",
+        curves={
+            f"seed_{seed}.mean_episode_return": curve
+            for seed, curve in learning_curves_of(bench, checkpoint).items()
+        },
+        tags={
+            "alphaswarm.spec_key": spec.key,
+            "alphaswarm.spec_hash": spec.snapshot_hash(),
+            "alphaswarm.fold": fold,
+            "alphaswarm.checkpoint": checkpoint,
+        },
+    )

@@ -58,17 +58,22 @@ def is_alive(pid: int, start_ticks: int) -> bool:
     return process_start_ticks(pid) == start_ticks
 
 
-def die_with_parent() -> None:
+def die_with_parent(parent: int | None = None) -> None:
     """Ask the kernel for SIGTERM when the parent of this process dies; without a kernel that can, do nothing.
 
     Call it first thing in a step process: a killed orchestrator must not leave a child that holds the device. The
     signal comes when the *thread* that made this process ends, so the parent must not make it from a passing thread.
+
+    Parameters
+    ----------
+    parent : int, optional
+        The process that made this one, where it may be gone by the time of this call; as a rule the parent as it is.
     """
     if sys.platform == "linux":
-        parent = os.getppid()
+        maker = os.getppid() if parent is None else parent
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         # A parent that died before the call above sends nothing any more.
-        if os.getppid() != parent:
+        if os.getppid() != maker:
             os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -81,7 +81,7 @@ class Command:
             assert time.monotonic() < deadline_s, (
                 f"waited {timeout_s:g} s in vain; it says {self.err}"
             )
-            time.sleep(0.002)
+            time.sleep(0.01)
         return True
 
     def kill(self, *, group: bool) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from alphaswarm_assets.cli.halt_keys import EVERYTHING
+from alphaswarm_assets.ports import HALT_ALL
 from alphaswarm_assets.specs.loading import load_spec
 from alphaswarm_assets.specs.research import KEY_PATTERN
 from tests.unit.cli.small_house import CommandLine
@@ -56,8 +56,8 @@ def test_everything_is_halted_by_one_key_that_no_spec_can_have(
 ) -> None:
     alphaswarm("halt", "--all", "--reason", "exchange down")
     alphaswarm("halt", str(spec_file), "--reason", "mine")
-    assert alphaswarm.house.halts.reason(EVERYTHING) == "exchange down"
-    assert KEY_PATTERN.fullmatch(EVERYTHING) is None
+    assert alphaswarm.house.halts.reason(HALT_ALL) == "exchange down"
+    assert KEY_PATTERN.fullmatch(HALT_ALL) is None
     out = alphaswarm("resume", str(spec_file)).stdout
     assert "still halted: everything, for: exchange down" in out
     assert (

@@ -5,15 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from alphaswarm_assets.cli.halt_keys import EVERYTHING
 from alphaswarm_assets.cli.place import Place, compose_house
 from alphaswarm_assets.cli.sources import source_names
 from alphaswarm_assets.definitions import House
-from alphaswarm_assets.runtime.rehearsing import HALT_ALL
-
-
-def test_the_word_that_halts_everything_is_the_one_a_session_reads() -> None:
-    assert EVERYTHING == HALT_ALL
 
 
 def test_the_sources_a_check_knows_are_those_of_the_house(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def _one_by_one(
     gamma: float,
     lam: float,
 ) -> Float64Array:
-    """Equation 11 as it is written: a sum over the errors that follow, up to the end of the episode."""
+    """Equation 16 as it is written: a sum over the errors that follow, up to the end of the episode."""
     out = np.zeros_like(rewards)
     for t, e in np.ndindex(*rewards.shape):
         for k in range(t, len(rewards)):
@@ -47,7 +47,7 @@ def _one_by_one(
     return out
 
 
-def test_advantages_are_the_sums_of_equation_11_with_ends_of_both_kinds() -> None:
+def test_advantages_are_the_sums_of_equation_16_with_ends_of_both_kinds() -> None:
     case = _random()
     np.testing.assert_allclose(
         gae(**case, gamma=GAMMA, lam=LAM), _one_by_one(**case, gamma=GAMMA, lam=LAM), rtol=1e-12
