@@ -195,7 +195,7 @@ def research_dataset(
             artifacts=runtime.bench.artifacts,
         )
         gold, source = tables.table_pin(runtime.bench.artifacts, making.digest("gold_features"))
-        lake.protect(gold, tag=f"dataset-{making.spec.key}-{gold.content_digest[:12]}")
+        lake.protect(gold, tag=f"dataset-{making.spec.key}-{gold.snapshot_id}")
         run = runtime.context(context.run.run_id, code_version("research_dataset"))
         digest = runtime.collect(
             making.spec, lake.read(gold, source=source), inputs=making.inputs, pins=[gold], run=run

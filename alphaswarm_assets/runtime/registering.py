@@ -54,6 +54,8 @@ def register(
         If the verdict does not allow it, or the spec names no model.
     StaleArtifactError
         If the verdict judged another checkpoint.
+    LedgerError
+        If the ledger of promotions does not hold; nothing is registered then.
     """
     if spec.mlflow is None:
         raise RefusedError(f"spec {spec.key} has no `mlflow` section, so nothing is registered")
@@ -67,6 +69,7 @@ def register(
         "verdict": verdict,
         "checkpoint": checkpoint,
     }
+    noted = _is_noted(bench, content)
     version = bench.registry.register(
         spec.mlflow.register_model_as,
         files=_files(bench, spec, checkpoint, content),
@@ -93,7 +96,8 @@ def register(
         },
     )
     digest = bench.artifacts.put(artifact)
-    if version.created:
+    # Not only if it is new: a run that was killed in between has registered it and noted nothing.
+    if version.created or not noted:
         bench.promotions.append(
             {"event": "registered", "spec_key": spec.key, "version": version.version, **content}
         )
@@ -106,6 +110,11 @@ def register(
         result_summary={"registration": content | {"version": version.version}},
     )
     return digest
+
+
+def _is_noted(bench: Workbench, content: JsonObject) -> bool:
+    wanted = {"event": "registered", **content}
+    return any(wanted.items() <= row.body.items() for row in bench.promotions.rows())
 
 
 def _files(

@@ -9,10 +9,12 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
+from multiprocessing import parent_process
 from pathlib import Path
 
 from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.ports import Device, DeviceInfo
+from alphaswarm_resources.processes import die_with_parent
 
 _THREADS = 1
 """Intra-op threads of a learner: with more, sums are added in another order and a run gives other bytes."""
@@ -46,13 +48,17 @@ class CpuDevice(Device):
     def lease(self) -> Generator[DeviceInfo]:
         """Hold the device for one step, with torch on one intra-op thread while it is held.
 
-        Who leases a device computes on it, so torch is loaded here, where its threads can still be set.
+        Who leases a device computes on it, so torch is loaded here, where its threads can still be set. A step process
+        that leases it ends with the run that started it: nobody waits for what it computes.
 
         Yields
         ------
         DeviceInfo
             What is held.
         """
+        run = parent_process()
+        if run is not None:
+            die_with_parent(run.pid)
         import torch
 
         before = torch.get_num_threads()

@@ -28,6 +28,9 @@ SCHEMA = 1
 GPU_POOL = "gpu"
 """Dagster pool that limits how many training steps compute at the same time."""
 
+DAGSTER_DATABASE, LAKE_DATABASE, MLFLOW_DATABASE = "history", "catalog.db", "mlflow.db"
+"""What is there in the folder of a store once it was made, and is gone when somebody deleted it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Home:
@@ -58,7 +61,7 @@ class Home:
     @property
     def mlflow_uri(self) -> str:
         """Tracking URI of MLflow."""
-        return f"sqlite:///{self.mlflow.resolve() / 'mlflow.db'}"
+        return f"sqlite:///{self.mlflow.resolve() / MLFLOW_DATABASE}"
 
     @property
     def mlflow_artifacts(self) -> Path:
@@ -122,16 +125,17 @@ def _is_ready(home: Home, gpu_slots: int) -> bool:
         ready = home.marker.read_bytes() == _marker(gpu_slots)
     except OSError:
         return False
-    needed = (
-        home.dagster,
-        home.artifacts,
-        home.lake,
-        home.mlflow,
-        home.ledgers,
-        home.halt,
-        home.progress,
+    folders = (home.artifacts, home.ledgers, home.halt, home.progress)
+    databases = (
+        home.dagster / DAGSTER_DATABASE,
+        home.lake / LAKE_DATABASE,
+        home.mlflow / MLFLOW_DATABASE,
     )
-    return ready and all(folder.is_dir() for folder in needed)
+    return (
+        ready
+        and all(folder.is_dir() for folder in folders)
+        and all(database.exists() for database in databases)
+    )
 
 
 def _create_alone(home: Home, gpu_slots: int) -> None:
@@ -149,11 +153,10 @@ def _create_alone(home: Home, gpu_slots: int) -> None:
 def _create(home: Home, gpu_slots: int) -> None:
     for folder in (home.artifacts, home.ledgers, home.halt, home.progress):
         make_folder(folder)
-    _make_once(home.dagster, "history", lambda: _create_dagster(home.dagster))
-    _make_once(home.lake, "catalog.db", lambda: IcebergLake(home.lake).create())
-    _make_once(
-        home.mlflow, "mlflow.db", MlflowRegistry(home.mlflow_uri, home.mlflow_artifacts).create
-    )
+    registry = MlflowRegistry(home.mlflow_uri, home.mlflow_artifacts)
+    _make_once(home.dagster, DAGSTER_DATABASE, lambda: _create_dagster(home.dagster))
+    _make_once(home.lake, LAKE_DATABASE, IcebergLake(home.lake).create)
+    _make_once(home.mlflow, MLFLOW_DATABASE, registry.create)
     _set_pool(home.dagster, gpu_slots)
     Scratch(home.root / "tmp").replace(home.marker, _marker(gpu_slots))
 
