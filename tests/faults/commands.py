@@ -93,9 +93,14 @@ class Command:
         """Send what Ctrl-C sends: SIGINT to every process of the group."""
         os.killpg(self.process.pid, signal.SIGINT)
 
-    def living(self) -> int:
-        """Return how many processes of its group still run."""
-        return sum(state not in "ZX" for _, state in _group(self.process.pid))
+    def is_gone(self, *, within_s: float) -> bool:
+        """Return whether no process of its group is left after at most so many seconds."""
+        deadline_s = time.monotonic() + within_s
+        while any(state not in "ZX" for _, state in _group(self.process.pid)):
+            if time.monotonic() > deadline_s:
+                return False
+            time.sleep(0.02)
+        return True
 
     def wait(self, *, timeout_s: float = 240.0) -> Ended:
         """Wait for its end and return how it ended."""

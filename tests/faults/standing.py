@@ -42,6 +42,18 @@ class Standing:
     leftovers: int
     """Files that somebody was still writing."""
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether every cell is current and its content there, once, and nothing is left behind."""
+        left = (self.unfinished_runs, self.held_slots, self.running_mlflow_runs, self.damaged, self.leftovers)
+        once = (self.model_versions, self.registered_rows)
+        return (
+            set(self.states.values()) == {"current"}
+            and None not in self.digests.values()
+            and left == (0, 0, 0, 0, 0)
+            and once == (1, 1)
+        )
+
 
 def standing_of(home: Path, spec: ResearchSpec) -> Standing:
     """Look at everything *home* holds; every ledger and every artifact is verified."""

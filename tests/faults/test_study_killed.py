@@ -3,67 +3,133 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from alphaswarm_assets.streams import Streams
-from tests.faults.commands import PROC, start
-from tests.faults.conftest import Undisturbed
-from tests.faults.homes import Shelf
-from tests.faults.standing import Standing, require_whole, standing_of
+from tests.faults.commands import PROC, Command, start
+from tests.faults.homes import Shelf, make_shelf
+from tests.faults.standing import require_whole, standing_of
+from tests.faults.steps import PROGRAM, variables
+from tests.faults.studies import Undisturbed, run_undisturbed
 
 pytestmark = [
     pytest.mark.faults,
-    pytest.mark.skipif(
-        not (PROC / "self/stat").exists(),
-        reason="instants are counted in CPU time, read from /proc",
-    ),
+    pytest.mark.skipif(not (PROC / "self/stat").exists(), reason="an instant is a CPU time, which is read from /proc"),
 ]
 
+KILLED = -9
+N_STEPS = 330
+"""Steps of an undisturbed run that change the filesystem, about."""
 
-def killed_and_resumed(
-    shelf: Shelf,
-    undisturbed: Undisturbed,
-    *,
-    life: str,
-    kills: int,
-    group: bool,
-    options: tuple[str, ...] = (),
-) -> Standing:
-    """Kill the run *kills* times, each at an instant of its own, then let it end; a run that ended begins anew.
 
-    An instant is a share of the CPU time of an undisturbed run, so that the load of the machine does not move it.
+def kill_and_resume(
+    shelf: Shelf, undisturbed: Undisturbed, *, kills: int, kill_one: Callable[[], Command]
+) -> None:
+    """Kill *kills* runs, each going on from what the one before left, and let the last one end as undisturbed ones do.
+
+    A run that ended before its instant came begins anew from an empty home.
     """
-    instants = Streams(20).generator(f"kills/{life}")
-    left = kills
     shelf.put_back("initialised")
-    while left:
-        at_s = undisturbed.startup_s + instants.uniform(-0.1, 0.4) * undisturbed.work_s
-        command = start(shelf.home, *shelf.run_arguments, *options)
-        reached = command.wait_for(lambda c=command, s=at_s: c.cpu_s() >= s)
-        time.sleep(instants.uniform(0.0, 0.02))
-        command.kill(group=group)
+    while kills:
+        command = kill_one()
         ended = command.wait()
-        if reached and ended.code == -9:
-            left -= 1
-            assert (
-                command.wait_for(lambda c=command: c.living() == 0, timeout_s=60)
-                or command.living() == 0
-            )
+        if ended.code == KILLED:
+            kills -= 1
+            assert command.is_gone(within_s=60.0)
             require_whole(shelf.home)
         else:
             assert ended.code == 0, ended.err
             assert standing_of(shelf.home, shelf.spec) == undisturbed.standing
             shelf.put_back("initialised")
-    ended = shelf.run(*options)
+    ended = shelf.run()
     assert ended.code == 0, ended.err
     assert ended.report["failed"] == {}
-    return standing_of(shelf.home, shelf.spec)
+    assert standing_of(shelf.home, shelf.spec) == undisturbed.standing
+
+
+def at_an_instant(
+    shelf: Shelf, undisturbed: Undisturbed, instants: np.random.Generator, *options: str, group: bool
+) -> Callable[[], Command]:
+    """Kill at a share of the CPU time of an undisturbed run, so that the load of the machine does not move it."""
+
+    def kill_one() -> Command:
+        at_s = undisturbed.startup_s + instants.uniform(-0.1, 0.4) * undisturbed.work_s
+        command = start(shelf.home, *shelf.run_arguments, *options)
+        command.wait_for(lambda: command.cpu_s() >= at_s)
+        time.sleep(instants.uniform(0.0, 0.02))
+        command.kill(group=group)
+        return command
+
+    return kill_one
+
+
+def before_a_step(shelf: Shelf, instants: np.random.Generator) -> Callable[[], Command]:
+    """Kill right before a step that changes the filesystem."""
+
+    def kill_one() -> Command:
+        at = int(instants.integers(1, N_STEPS * 2 // 5))
+        return start(
+            shelf.home,
+            *shelf.run_arguments,
+            program=("-c", PROGRAM),
+            variables=variables(shelf.folder / "steps", at=at),
+        )
+
+    return kill_one
 
 
 @pytest.mark.parametrize("life", ["first", "second", "third"])
-def test_killed_with_all_it_started_the_same_command_ends_the_same(
+def test_a_study_killed_with_all_it_started_ends_the_same(
     shelf: Shelf, undisturbed: Undisturbed, life: str
 ) -> None:
-    found = killed_and_resumed(shelf, undisturbed, life=life, kills=5, group=True)
-    assert found == undisturbed.standing
+    instants = Streams(20).generator(f"instants/{life}")
+    kill_one = at_an_instant(shelf, undisturbed, instants, group=True)
+    kill_and_resume(shelf, undisturbed, kills=4, kill_one=kill_one)
+
+
+def test_a_study_killed_between_two_steps_of_the_filesystem_ends_the_same(
+    shelf: Shelf, undisturbed: Undisturbed
+) -> None:
+    kill_one = before_a_step(shelf, Streams(20).generator("steps"))
+    kill_and_resume(shelf, undisturbed, kills=5, kill_one=kill_one)
+
+
+def test_a_study_of_which_the_parent_alone_is_killed_ends_the_same(
+    shelf: Shelf, undisturbed: Undisturbed
+) -> None:
+    instants = Streams(20).generator("instants/parent")
+    kill_one = at_an_instant(shelf, undisturbed, instants, "--parallel", group=False)
+    kill_and_resume(shelf, undisturbed, kills=3, kill_one=kill_one)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_twenty_studies_in_twenty_fresh_folders_are_killed_and_end_the_same(tmp_path: Path) -> None:
+    instants = Streams(20).generator("instants/fresh")
+    (tmp_path / "undisturbed").mkdir()
+    undisturbed = run_undisturbed(make_shelf(tmp_path / "undisturbed"))
+    for n in range(20):
+        (tmp_path / str(n)).mkdir()
+        shelf = make_shelf(tmp_path / str(n))
+        at_s = undisturbed.startup_s + instants.uniform() * undisturbed.work_s
+        command = start(shelf.home, *shelf.run_arguments)
+        command.wait_for(lambda c=command, s=at_s: c.cpu_s() >= s)
+        command.kill(group=True)
+        command.wait()
+        require_whole(shelf.home)
+        ended = shelf.run()
+        assert ended.code == 0, ended.err
+        assert standing_of(shelf.home, shelf.spec) == undisturbed.standing
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_whatever_the_step_of_the_filesystem_a_killed_study_ends_the_same(
+    shelf: Shelf, undisturbed: Undisturbed
+) -> None:
+    kill_one = before_a_step(shelf, Streams(20).generator("steps/slow"))
+    kill_and_resume(shelf, undisturbed, kills=40, kill_one=kill_one)
