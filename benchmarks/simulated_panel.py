@@ -11,8 +11,8 @@ from alphaswarm_assets.streams import Streams
 FEATURES = ("return_1", "return_5", "return_21", "volatility_21", "drawdown_63", "volume_ratio_21")
 
 
-def simulated_panel(n_symbols: int = 5, n_bars: int = 3000) -> Panel:
-    """Return *n_bars* of *n_symbols* walks, 8 % a year with 24 % volatility, a fifth of it overnight."""
+def simulated_panel(n_symbols: int = 5, n_bars: int = 3000, gaps: float = 0.0) -> Panel:
+    """Return *n_bars* of *n_symbols* walks, 8 % a year with 24 % volatility; a share *gaps* of the bars is missing."""
     random = Streams(0).fork("benchmarks").generator("geometric-walk")
     night = random.normal(0.0, 0.007, (n_bars, n_symbols))
     day = random.normal(0.0003, 0.013, (n_bars, n_symbols))
@@ -24,15 +24,15 @@ def simulated_panel(n_symbols: int = 5, n_bars: int = 3000) -> Panel:
         for name in FEATURES
     ]
     features = np.stack(columns, axis=2)
-    known = np.isfinite(features).all(axis=2)
-    first = int(np.argmax(known.all(axis=1)))
+    first = int(np.argmax(np.isfinite(features).all(axis=(1, 2))))
+    tradable = random.random((n_bars - first, n_symbols)) >= gaps
     return Panel(
         symbols=tuple(f"S{i}" for i in range(n_symbols)),
         feature_names=FEATURES,
         session=np.arange(n_bars - first, dtype=np.int64),
         open=open_[first:],
         close=close[first:],
-        tradable=np.ones((n_bars - first, n_symbols), dtype=np.bool_),
-        features=features[first:],
-        known=known[first:],
+        tradable=tradable,
+        features=features[first:] * tradable[:, :, None],
+        known=tradable,
     )

@@ -13,6 +13,7 @@ from alphaswarm_assets.cli.consoles import say
 from alphaswarm_assets.cli.driving import drive_and_watch
 from alphaswarm_assets.cli.house import House
 from alphaswarm_assets.cli.report import Ending, show_ending
+from alphaswarm_assets.cli.serving import FIRST_PORT
 from alphaswarm_assets.cli.words import DECISION_STYLES, duration, many
 from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.specs.loading import load_spec
@@ -70,4 +71,8 @@ def show_summary(console: Console, endings: Sequence[Ending]) -> None:
         say(console, "stopped; what was made is kept, the same command resumes")
         return
     took = duration(sum(ending.elapsed_s for ending in endings))
-    say(console, f"{many(len(endings), 'spec')} in {took}. Look at them: make ui, or alphaswarm ui")
+    say(console, f"{many(len(endings), 'spec')} in {took}.")
+    say(
+        console,
+        f"Look at them at http://127.0.0.1:{FIRST_PORT}, or the next port that is free, with: make ui",
+    )

@@ -24,6 +24,9 @@ _UNDER_WAY = [status for status in dg.DagsterRunStatus if status not in _ENDED]
 Place: TypeAlias = tuple[str, str]
 """An asset and a partition of it."""
 
+Aim: TypeAlias = tuple[str, int]
+"""What a run was started for: a memo key, and the number of a request."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
@@ -39,8 +42,10 @@ class Runs:
 
     making: frozenset[Place]
     """What runs of any origin are to make and have not ended about."""
-    tried: Mapping[tuple[str, int], int]
+    ended: Mapping[Aim, int]
     """How many runs were started for a memo key and a request, and have ended in any way."""
+    blamed: Mapping[Aim, int]
+    """How many of them the cell itself may be blamed for: not those that ended because the UI was closed."""
 
     @classmethod
     def of(cls, instance: dg.DagsterInstance, requests: Iterable[Request]) -> "Runs":
@@ -48,9 +53,11 @@ class Runs:
         under_way = instance.get_runs(dg.RunsFilter(statuses=_UNDER_WAY))
         numbers = [str(request.number) for request in requests]
         ended = instance.get_runs(dg.RunsFilter(tags={REQUEST_TAG: numbers}, statuses=list(_ENDED)))
-        tried = Counter((run.tags[MEMO_KEY_TAG], int(run.tags[REQUEST_TAG])) for run in ended)
-        making = {place for run in under_way for place in _places(run)}
-        return cls(making=frozenset(making), tried=tried)
+        return cls(
+            making=frozenset(place for run in under_way for place in _places(run)),
+            ended=Counter(_aim(run) for run in ended),
+            blamed=Counter(_aim(run) for run in ended if not _was_terminated(run)),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +67,8 @@ class Launch:
     cells: tuple[Cell, ...]
     memo_key: str
     """Of the first cell; what the others will be made from is not known yet."""
-    tried: int
+    n_before: int
+    """Runs before this one for the same memo key and request."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,7 +104,7 @@ def next_step(request: Request, spec: ResearchSpec, stores: Stores, runs: Runs) 
         Launch(
             cells=(p.cell, *_followers(p, plan, stores)),
             memo_key=str(p.memo_key),
-            tried=_tried(p, request, runs),
+            n_before=runs.ended.get((str(p.memo_key), request.number), 0),
         )
         for p in idle
     ]
@@ -116,7 +124,7 @@ def _plan(
             for p in plan
             if p.state == "ready"
             and _place(p.cell) not in runs.making
-            and _tried(p, request, runs) >= MAX_ATTEMPTS
+            and runs.blamed.get((str(p.memo_key), request.number), 0) >= MAX_ATTEMPTS
         }
         if not more:
             return plan, given_up
@@ -155,8 +163,13 @@ def _ending(plan: tuple[Planned, ...], given_up: set[str], stores: Stores) -> st
     return f"{decision}; {failed}" if given_up else decision
 
 
-def _tried(planned: Planned, request: Request, runs: Runs) -> int:
-    return runs.tried.get((str(planned.memo_key), request.number), 0)
+def _aim(run: dg.DagsterRun) -> Aim:
+    return run.tags[MEMO_KEY_TAG], int(run.tags[REQUEST_TAG])
+
+
+def _was_terminated(run: dg.DagsterRun) -> bool:
+    # What a person cancels in the UI ends as cancelled, and counts.
+    return run.tags.get("dagster/failure_reason") == "UNEXPECTED_TERMINATION"
 
 
 def _place(cell: Cell) -> Place:

@@ -123,6 +123,7 @@ JOB_OF = {"source": make_sources, "fold": make_folds, "spec": make_specs}
 )
 def advance(
     context: dg.SensorEvaluationContext,
+    *,
     specs: dg.ResourceParam[SpecRegistry],
     requests: dg.ResourceParam[Ledger],
     event_logs: dg.ResourceParam[EventLogs],
@@ -192,7 +193,7 @@ def _look_at(
 def _run_request(request: Request, launch: Launch) -> dg.RunRequest:
     first = launch.cells[0]
     return dg.RunRequest(
-        run_key=f"{launch.memo_key}-{request.number}-{launch.tried}",
+        run_key=f"{launch.memo_key}-{request.number}-{launch.n_before}",
         job_name=JOB_OF[first.axis].name,
         asset_selection=[dg.AssetKey(cell.asset) for cell in launch.cells],
         partition_key=first.partition,

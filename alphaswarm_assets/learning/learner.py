@@ -135,38 +135,37 @@ class Learner:
             self._curve.append(self._row(measures))
 
     def _learn(self, batch: Minibatch, number: int, measures: list[Measures] | None) -> None:
-        network, n = self._network, len(batch.target)
+        network, objective, n = self._network, self._objective, len(batch.target)
         mean = network.actor.forward(batch.observation)
-        value = network.critic.forward(batch.observation)
-        if measures is not None:
-            measures.append(
-                self._objective.measure(
-                    batch=batch, mean=mean, log_std=network.log_std, value=value
-                )
-            )
-        self._objective.gradient(
+        objective.policy_gradient(
             batch=batch,
             mean=mean,
             log_std=network.log_std,
-            value=value,
             d_mean=network.actor.output_gradient(n),
             d_log_std=network.d_log_std,
-            d_value=network.critic.output_gradient(n),
         )
         network.actor.backward(batch.observation)
+        value = network.critic.forward(batch.observation)
+        objective.value_gradient(
+            batch=batch, value=value, d_value=network.critic.output_gradient(n)
+        )
         network.critic.backward(batch.observation)
         norm = network.gradient_norm()
-        if not math.isfinite(norm):
-            found = self._objective.measure(
-                batch=batch, mean=mean, log_std=network.log_std, value=value
-            )
-            raise RefusedError(
-                f"training stopped: the loss and its gradient must be finite, at update {number} policy_loss was "
-                f"{found.policy_loss!r}, value_loss {found.value_loss!r} and the gradient's norm {norm!r} "
-                f"(seed {self._seed}). Lower training.learning_rate or training.value_coef, or look at the bars of the "
-                "window."
-            )
+        if measures is not None or not math.isfinite(norm):
+            found = objective.measure(batch=batch, mean=mean, log_std=network.log_std, value=value)
+            if measures is not None:
+                measures.append(found)
+            if not math.isfinite(norm):
+                self._refuse(number, found, norm)
         self._adam.step(network.flat, network.gradient, norm)
+
+    def _refuse(self, number: int, found: Measures, norm: float) -> None:
+        raise RefusedError(
+            f"training stopped: the loss and its gradient must be finite, at update {number} policy_loss was "
+            f"{found.policy_loss!r}, value_loss {found.value_loss!r} and the gradient's norm {norm!r} "
+            f"(seed {self._seed}). Lower training.learning_rate or training.value_coef, or look at the bars of the "
+            "window."
+        )
 
     def _row(self, measures: list[Measures]) -> CurveRow:
         def mean(values: list[float]) -> float:

@@ -49,19 +49,19 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class _Hidden:
-    """Activations (B, H) of one layer and their gradient; views are made once, since making one costs a product."""
+    """Activations (B, H) of one layer; views are made once, since making one costs a product."""
 
     h: torch.Tensor
     h_t: torch.Tensor
     h_np: Float32Array
-    d: torch.Tensor
+    work: torch.Tensor
+    """(B, H) for the gradient on its way in."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Scratch:
-    """What a pass over B rows writes to; the head's outputs are columns, (O, B)."""
+class _Head:
+    """Outputs and their gradient as columns, (O, B)."""
 
-    hidden: list[_Hidden]
     out: torch.Tensor
     out_np: Float32Array
     d_out: torch.Tensor
@@ -69,67 +69,81 @@ class _Scratch:
     d_out_np: Float32Array
 
 
-class Mlp:
-    """A multilayer perceptron with tanh between its layers; it remembers its last forward pass for one backward.
+class Scratch:
+    """Memory for hidden activations, shared by networks that take turns.
 
-    A head has few outputs, so it works on columns, (O, B): a product with six rows takes a third of the time that one
-    with six columns does, and elementwise work on the outputs runs along B.
+    A minibatch of one network then stays in a core's own cache, which two networks' would not.
     """
 
-    def __init__(self, layers: list[_Layer]) -> None:
+    def __init__(self) -> None:
+        """Hold nothing yet."""
+        self._hidden: dict[tuple[int, int, int], _Hidden] = {}
+        self._work: dict[tuple[int, int], torch.Tensor] = {}
+
+    def hidden(self, n_rows: int, depth: int, width: int) -> _Hidden:
+        """Return the activations of layer *depth*."""
+        key = (n_rows, depth, width)
+        if key not in self._hidden:
+            h = torch.zeros(n_rows, width)
+            work = self._work.setdefault((n_rows, width), torch.zeros(n_rows, width))
+            self._hidden[key] = _Hidden(h=h, h_t=h.t(), h_np=h.numpy(), work=work)
+        return self._hidden[key]
+
+
+class Mlp:
+    """A multilayer perceptron with tanh between its layers.
+
+    `backward` uses what `forward` left in the scratch, so nobody else may use the scratch between the two. A head has
+    few outputs, so it works on columns, (O, B): a product with six rows takes a third of the time that one with six
+    columns does, and elementwise work on the outputs runs along B.
+    """
+
+    def __init__(self, layers: list[_Layer], scratch: Scratch) -> None:
         """Stand on *layers*, whose memory belongs to the flat vectors."""
         self._layers, self._head = layers[:-1], layers[-1]
-        self._scratches: dict[int, _Scratch] = {}
+        self._scratch = scratch
+        self._rows: dict[int, tuple[list[_Hidden], _Head]] = {}
 
     def forward(self, x: torch.Tensor) -> Float32Array:
         """Return the outputs (O, B) for inputs (B, D); overwritten by the next pass over B rows."""
-        scratch = self._scratch(len(x))
-        for layer, hidden in zip(self._layers, scratch.hidden, strict=True):
+        hiddens, head = self._memory(len(x))
+        for layer, hidden in zip(self._layers, hiddens, strict=True):
             torch.addmm(layer.bias, x, layer.weight_t, out=hidden.h)
             np.tanh(hidden.h_np, out=hidden.h_np)
             x = hidden.h
-        head = self._head
-        torch.addmm(head.bias_column, head.weight, scratch.hidden[-1].h_t, out=scratch.out)
-        return scratch.out_np
+        torch.addmm(self._head.bias_column, self._head.weight, hiddens[-1].h_t, out=head.out)
+        return head.out_np
 
     def output_gradient(self, n_rows: int) -> Float32Array:
         """Return the array (O, B) that the loss writes its gradient to before `backward`."""
-        return self._scratch(n_rows).d_out_np
+        return self._memory(n_rows)[1].d_out_np
 
     def backward(self, x: torch.Tensor) -> None:
-        """Write the gradient of every parameter, after a `forward` over the same *x*."""
-        scratch, head = self._scratch(len(x)), self._head
-        hidden = scratch.hidden[-1]
-        torch.mm(scratch.d_out, hidden.h, out=head.d_weight)
-        torch.sum(scratch.d_out, 1, out=head.d_bias)
-        torch.mm(scratch.d_out_t, head.weight, out=hidden.d)
+        """Write the gradient of every parameter, after a `forward` over the same *x*, whose activations it uses up."""
+        hiddens, head = self._memory(len(x))
+        torch.mm(head.d_out, hiddens[-1].h, out=self._head.d_weight)
+        torch.sum(head.d_out, 1, out=self._head.d_bias)
+        torch.mm(head.d_out_t, self._head.weight, out=hiddens[-1].work)
         for i in range(len(self._layers) - 1, -1, -1):
-            layer, hidden = self._layers[i], scratch.hidden[i]
-            tanh_backward(hidden.d, hidden.h, grad_input=hidden.d)
-            torch.mm(scratch.hidden[i - 1].h_t if i else x.t(), hidden.d, out=layer.d_weight_t)
-            torch.sum(hidden.d, 0, out=layer.d_bias)
+            layer, hidden = self._layers[i], hiddens[i]
+            d = tanh_backward(hidden.work, hidden.h, grad_input=hidden.h)
+            torch.mm(hiddens[i - 1].h_t if i else x.t(), d, out=layer.d_weight_t)
+            torch.sum(d, 0, out=layer.d_bias)
             if i:
-                torch.mm(hidden.d, layer.weight, out=scratch.hidden[i - 1].d)
+                torch.mm(d, layer.weight, out=hiddens[i - 1].work)
 
-    def _scratch(self, n_rows: int) -> _Scratch:
-        scratch = self._scratches.get(n_rows)
-        if scratch is None:
+    def _memory(self, n_rows: int) -> tuple[list[_Hidden], _Head]:
+        if n_rows not in self._rows:
+            hiddens = [
+                self._scratch.hidden(n_rows, i, len(layer.bias))
+                for i, layer in enumerate(self._layers)
+            ]
             out, d_out = (torch.zeros(len(self._head.bias), n_rows) for _ in range(2))
-            scratch = _Scratch(
-                hidden=[_hidden(n_rows, len(layer.bias)) for layer in self._layers],
-                out=out,
-                out_np=out.numpy(),
-                d_out=d_out,
-                d_out_t=d_out.t(),
-                d_out_np=d_out.numpy(),
+            head = _Head(
+                out=out, out_np=out.numpy(), d_out=d_out, d_out_t=d_out.t(), d_out_np=d_out.numpy()
             )
-            self._scratches[n_rows] = scratch
-        return scratch
-
-
-def _hidden(n_rows: int, width: int) -> _Hidden:
-    h, d = torch.zeros(n_rows, width), torch.zeros(n_rows, width)
-    return _Hidden(h=h, h_t=h.t(), h_np=h.numpy(), d=d)
+            self._rows[n_rows] = (hiddens, head)
+        return self._rows[n_rows]
 
 
 class Network:
@@ -142,7 +156,7 @@ class Network:
     log_std, d_log_std : (A,) float32
         Views of the two.
     actor, critic : Mlp
-        Standing on views of the two.
+        Standing on views of the two, and taking turns on one scratch.
     """
 
     def __init__(self, parameters: Mapping[str, Float32Array]) -> None:
@@ -164,7 +178,9 @@ class Network:
             np.copyto(self._view(self.flat, name).numpy(), array)
         self.log_std: Float32Array = self._view(self.flat, LOG_STD).numpy()
         self.d_log_std: Float32Array = self._view(self.gradient, LOG_STD).numpy()
-        self.actor, self.critic = Mlp(self._layers(ACTOR)), Mlp(self._layers(CRITIC))
+        scratch = Scratch()
+        self.actor = Mlp(self._layers(ACTOR), scratch)
+        self.critic = Mlp(self._layers(CRITIC), scratch)
 
     def parameters(self) -> dict[str, Float32Array]:
         """Return a copy of every parameter by name."""

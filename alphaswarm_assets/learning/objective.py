@@ -78,18 +78,16 @@ class Objective:
         """Fix the weights of the parts."""
         self._c = coefficients
 
-    def gradient(
+    def policy_gradient(
         self,
         *,
         batch: Minibatch,
         mean: Float32Array,
         log_std: Float32Array,
-        value: Float32Array,
         d_mean: Float32Array,
         d_log_std: Float32Array,
-        d_value: Float32Array,
     ) -> None:
-        """Write the loss's gradient with respect to mean (A, B), log_std (A,) and value (1, B)."""
+        """Write the loss's gradient with respect to mean (A, B) and log_std (A,)."""
         n = np.float32(len(batch.target))
         low, high = np.float32(1.0 - self._c.clip_range), np.float32(1.0 + self._c.clip_range)
         advantage = batch.advantage
@@ -108,8 +106,13 @@ class Objective:
         pull *= noise
         pull -= (ratio + np.float32(self._c.entropy_coef) / n) * batch.mask
         np.add.reduce(pull, axis=1, out=d_log_std)
+
+    def value_gradient(
+        self, *, batch: Minibatch, value: Float32Array, d_value: Float32Array
+    ) -> None:
+        """Write the loss's gradient with respect to value (1, B)."""
         np.subtract(value[0], batch.target, out=d_value[0])
-        d_value *= np.float32(2.0 * self._c.value_coef) / n
+        d_value *= np.float32(2.0 * self._c.value_coef / len(batch.target))
 
     def measure(
         self, *, batch: Minibatch, mean: Float32Array, log_std: Float32Array, value: Float32Array

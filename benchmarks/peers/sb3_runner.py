@@ -20,7 +20,7 @@ from simulated_panel import simulated_panel
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
-from alphaswarm_assets.learning.environment import PortfolioVectorEnv
+from alphaswarm_assets.learning.environment import RUIN_EQUITY, PortfolioVectorEnv
 from alphaswarm_assets.learning.normalizer import fit_normalizer
 from alphaswarm_assets.learning.observation import market_part
 from alphaswarm_assets.learning.policy import weights_from_logits
@@ -33,44 +33,61 @@ LOGIT_BOUND = 10.0  # it wants finite bounds; no logit comes near them
 
 
 class PlainPortfolioEnv(gymnasium.Env[np.ndarray, np.ndarray]):
-    """One portfolio, the same market, rewards and observations; everything a step can look up is looked up."""
+    """One portfolio by the same rules; what a step can look up instead of computing it is looked up."""
 
     def __init__(self, panel: Panel, environment: EnvironmentSpec) -> None:
         """Prepare the tables."""
         window = Block(start=0, stop=panel.n_bars)
-        tape = cut_tape(panel, window)
-        self.overnight, self.intraday = tape.overnight, tape.intraday
+        self.tape = tape = cut_tape(panel, window)
         self.market = market_part(tape.features, tape.known, fit_normalizer(panel, window))
         self.cost_rate, self.episode_bars = environment.cost_bps / 1e4, environment.episode_bars
-        n = panel.n_symbols
+        self.n = n = panel.n_symbols
         size = self.market.shape[1] + n + 1
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float32)
         self.action_space = gymnasium.spaces.Box(-LOGIT_BOUND, LOGIT_BOUND, (n + 1,), np.float32)
-        self.n = n
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """Start flat at a random bar, or at ``options["bar"]``."""
         super().reset(seed=seed)
         latest = len(self.market) - self.episode_bars
         self.bar = options["bar"] if options else int(self.np_random.integers(0, latest))
-        self.steps, self.weights, self.cash = 0, np.zeros(self.n), 1.0
+        self.steps, self.weights, self.cash, self.equity = 0, np.zeros(self.n), 1.0, 1.0
         return self._observe(), {}
 
     def step(self, action: np.ndarray) -> Any:
-        """Softmax of the action is filled at the next open and held to its close."""
-        e = np.exp(action.astype(np.float64) - action.max())
+        """Softmax of the action over the known symbols and cash, filled at the next open, held to its close."""
+        tape, known = self.tape, self.tape.known[self.bar]
+        logits = np.where(np.append(known, True), action.astype(np.float64), -np.inf)
+        e = np.exp(logits - logits.max())
         target = (e / e.sum())[:-1]
         self.bar += 1
         self.steps += 1
-        held = self.weights * self.overnight[self.bar]
+        held = self.weights * tape.overnight[self.bar]
         night = held.sum() + self.cash
-        left = 1.0 - self.cost_rate * np.abs(target - held / night).sum()
-        grown = target * self.intraday[self.bar]
-        cash = 1.0 - target.sum()
+        held /= night
+        fills = tape.tradable[self.bar]
+        wanted = np.where(fills, np.where(known, target, np.minimum(target, held)), 0.0)
+        locked = np.where(fills, 0.0, held)
+        free = 1.0 - locked.sum()
+        if wanted.sum() > free:
+            wanted *= free / wanted.sum()
+        change = np.where(fills, wanted - held, 0.0)
+        traded = np.abs(change).sum()
+        left = 1.0 - self.cost_rate * traded
+        paid = (1.0 - self.cost_rate * traded / free) / left if free > 0.0 else 1.0
+        grown = (wanted * paid + locked / left) * tape.intraday[self.bar]
+        cash = (free - wanted.sum()) * paid
         day = grown.sum() + cash
         self.weights, self.cash = grown / day, cash / day
-        reward = float(np.log(night * left * day))
-        return self._observe(), reward, False, self.steps >= self.episode_bars, {}
+        self.equity *= night * left * day
+        holding, cost = float(np.log(night * day)), float(np.log(left))
+        info = {
+            "terms": {"holding": holding, "cost": cost},
+            "equity": self.equity,
+            "turnover_one_way": 0.5 * (traded + abs(change.sum())),
+        }
+        ruined = self.equity < RUIN_EQUITY
+        return self._observe(), holding + cost, ruined, self.steps >= self.episode_bars, info
 
     def _observe(self) -> np.ndarray:
         return np.concatenate([self.market[self.bar], self.weights, [self.cash]], dtype=np.float32)
@@ -162,7 +179,7 @@ def main() -> None:
     if job["threads"] is not None:
         torch.set_num_threads(job["threads"])
     panel, environment = simulated_panel(), EnvironmentSpec()
-    difference = disagreement(panel, environment)
+    difference = max(disagreement(p, environment) for p in (panel, simulated_panel(gaps=0.1)))
     if difference > AGREEMENT:
         raise SystemExit(f"the two environments must pay the same, differed by {difference!r}")
     if job["mode"] == "plain":

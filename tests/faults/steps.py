@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-AT, LOG = "KILL_AT_STEP", "KILL_LOG"
-"""Variables that say before which step it is killed (0: never), and where it notes how many there were."""
-
 PROGRAM = """
-import atexit, os, pathlib, signal, sys
+import os, signal, sys
 
-home, at, log = os.path.abspath(sys.argv[2]), int(os.environ["KILL_AT_STEP"]), os.environ["KILL_LOG"]
+touching, at = os.environ["KILL_TOUCHING"], int(os.environ["KILL_AT_STEP"])
 changing = {"os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "shutil.rmtree"}
 writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 n_steps = 0
@@ -19,19 +14,18 @@ def step(event, arguments):
     global n_steps
     if event not in changing and not (event == "open" and arguments[2] & writing):
         return
-    if str(arguments[0]).startswith(home):
+    if any(touching in str(argument) for argument in arguments[:2]):
         n_steps += 1
         if n_steps == at:
             os.kill(os.getpid(), signal.SIGKILL)
 
 sys.addaudithook(step)
-atexit.register(lambda: pathlib.Path(log).write_text(str(n_steps)))
 
 from alphaswarm_assets.cli.app import app
 app(prog_name="alphaswarm")
 """
 
 
-def variables(log: Path, *, at: int) -> dict[str, str]:
-    """Return the environment that has the program killed before step *at*."""
-    return {AT: str(at), LOG: str(log)}
+def kill_before(step: int, *, touching: str) -> dict[str, str]:
+    """Return the environment that has the program killed before step *step* of those with *touching* in a path."""
+    return {"KILL_AT_STEP": str(step), "KILL_TOUCHING": touching}

@@ -27,7 +27,7 @@ def test_the_demo_runs_every_example_and_tells_both_verdicts_side_by_side(
     summary = result.stdout.split("in short")[1]
     assert summary.count("REJECT") == 2
     assert "10 made, 0 current, 0 failed" in summary
-    assert "alphaswarm ui" in summary
+    assert "http://127.0.0.1:3000" in summary
 
 
 def test_the_second_demo_shows_by_its_counts_that_nothing_was_made(

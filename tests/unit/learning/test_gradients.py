@@ -109,19 +109,20 @@ def test_every_gradient_is_autograds(hidden_sizes: tuple[int, ...]) -> None:
     network, objective, n = Network(parameters), Objective(COEFFICIENTS), len(batch.target)
     with one_thread():
         mean = network.actor.forward(batch.observation)
-        value = network.critic.forward(batch.observation)
-        measures = objective.measure(batch=batch, mean=mean, log_std=network.log_std, value=value)
-        objective.gradient(
+        objective.policy_gradient(
             batch=batch,
             mean=mean,
             log_std=network.log_std,
-            value=value,
             d_mean=network.actor.output_gradient(n),
             d_log_std=network.d_log_std,
-            d_value=network.critic.output_gradient(n),
         )
         network.actor.backward(batch.observation)
+        value = network.critic.forward(batch.observation)
+        objective.value_gradient(
+            batch=batch, value=value, d_value=network.critic.output_gradient(n)
+        )
         network.critic.backward(batch.observation)
+        measures = objective.measure(batch=batch, mean=mean, log_std=network.log_std, value=value)
         norm = network.gradient_norm()
     found = network.gradients()
     assert set(found) == set(expected)
@@ -143,14 +144,12 @@ def test_gradients_do_not_flow_where_the_clip_holds() -> None:
         now = masked_log_prob(noise, network.log_std, batch.mask)
         np.copyto(batch.log_prob, now - np.where(batch.advantage > 0, 3.0, -3.0).astype(np.float32))
         d_mean = np.ones_like(mean)
-        Objective(Coefficients(clip_range=0.2, value_coef=0.0, entropy_coef=0.0)).gradient(
+        Objective(Coefficients(clip_range=0.2, value_coef=0.0, entropy_coef=0.0)).policy_gradient(
             batch=batch,
             mean=mean,
             log_std=network.log_std,
-            value=np.zeros((1, len(batch.target)), dtype=np.float32),
             d_mean=d_mean,
             d_log_std=network.d_log_std,
-            d_value=np.zeros((1, len(batch.target)), dtype=np.float32),
         )
     assert not d_mean.any()
     assert not network.d_log_std.any()

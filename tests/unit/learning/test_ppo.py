@@ -133,6 +133,11 @@ def test_the_curve_has_a_row_every_interval_and_one_at_the_end(
     assert all(isinstance(row["mean_episode_return"], float) for row in curve[:3])
 
 
+def test_watching_more_closely_changes_nothing(walk: MakePanel, clock: Clock) -> None:
+    close, far = (_train(walk(), clock, log_interval=n).policy for n in (1, 10))
+    assert all((close.parameters[k] == v).all() for k, v in far.parameters.items())
+
+
 def test_no_episode_ended_is_no_return_and_not_a_number(walk: MakePanel, clock: Clock) -> None:
     trained = _train(walk(), clock, environment=EnvironmentSpec(episode_bars=100), steps=64)
     assert trained.curve[0]["mean_episode_return"] is None
