@@ -8,6 +8,7 @@ The rooms, top to bottom (an import never points up; `ARCHITECTURE.md` has the p
 ``statistics`` arrays in, numbers out · ``ports`` what the inside asks of the outside ·
 ``specs`` what is to be made · ``records`` manifests and ledgers · ``streams`` ``arrays`` ``errors`` the ground.
 """
+
 from __future__ import annotations
 
 __version__ = "0.1.0"

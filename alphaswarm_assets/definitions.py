@@ -3,7 +3,8 @@
 import os
 import subprocess
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -12,13 +13,14 @@ import dagster as dg
 from alphaswarm_assets import __version__
 from alphaswarm_assets.defs import automation, collect, learn, measure, promote, rehearse
 from alphaswarm_assets.defs.json_io import JsonHandOff
-from alphaswarm_assets.drive.code import code_version
+from alphaswarm_assets.drive.code import code_version, code_version_now
 from alphaswarm_assets.drive.loop import DriveEvent, DriveReport, drive
 from alphaswarm_assets.drive.plan import Planned, Stores, next_cells
 from alphaswarm_assets.drive.verdicts import VerdictView, verdict_of
 from alphaswarm_assets.errors import MarketDataError, MissingArtifactError, StaleArtifactError
 from alphaswarm_assets.markets.tables import table_pin
 from alphaswarm_assets.ports import BarSource, Clock, EventLog, HaltSwitch
+from alphaswarm_assets.records.manifest import newest
 from alphaswarm_assets.runtime.rl_runtime import RLRuntime
 from alphaswarm_assets.runtime.workbench import Workbench
 from alphaswarm_assets.specs.registry import SpecRegistry
@@ -29,7 +31,7 @@ from alphaswarm_resources.bars_bokeh import WikiFiveStocks
 from alphaswarm_resources.bars_csv import CsvBars
 from alphaswarm_resources.clock_system import SystemClock
 from alphaswarm_resources.device_cpu import CpuDevice
-from alphaswarm_resources.eventlog_dagster import DagsterEventLog
+from alphaswarm_resources.eventlog_dagster import DagsterEventLog, open_instance
 from alphaswarm_resources.halt_file import FileHaltSwitch
 from alphaswarm_resources.halt_redis import RedisHaltSwitch
 from alphaswarm_resources.lake_iceberg import IcebergLake
@@ -49,8 +51,8 @@ class House:
     """Every store of one home folder, behind its port."""
 
     home: Path
-    redis_url: str | None = None
-    tracking_uri: str | None = None
+    redis_url: str | None = field(default=None, repr=False)
+    tracking_uri: str | None = field(default=None, repr=False)
 
     @cached_property
     def places(self) -> Home:
@@ -140,17 +142,25 @@ class House:
             device=self.device,
             clock=self.clock,
         )
-        return RLRuntime(bench=bench, source_version=source_version())
+        return RLRuntime(
+            bench=bench,
+            source_version=source_version(),
+            code_version=code_version,
+            code_version_now=code_version_now,
+        )
 
     @cached_property
     def instance(self) -> dg.DagsterInstance:
         """The orchestrator's instance of this home; `initialise` must have made it."""
-        return dg.DagsterInstance.from_config(str(self.places.dagster))
+        return open_instance(self.places.dagster)
 
     def initialise(self) -> bool:
         """Create every store that is missing, once, under a lock; return whether the home was new."""
         new = not self.places.marker.exists()
         create_stores(self.home, gpu_slots=self.device.info().n_parallel)
+        if self.tracking_uri is not None:
+            with self.locks.hold("registry", wait_s=60.0):
+                self.registry.create()
         return new
 
     def event_log(self) -> EventLog:
@@ -165,6 +175,7 @@ class House:
             decision=lambda digest: str(self.artifacts.manifest(digest).facts["decision"]),
             fingerprint=lambda name: self._source(name).fingerprint(),
             code_version=code_version,
+            lapsed=self._lapsed,
         )
 
     def plan(self, spec: ResearchSpec) -> tuple[Planned, ...]:
@@ -233,12 +244,22 @@ class House:
         return sources[name]
 
     def _holds(self, digest: str) -> bool:
+        """Whether the artifact and what it stands for verify: the rows of a table, the policies of a checkpoint."""
         if not self.artifacts.holds(digest):
             return False
-        if self.artifacts.manifest(digest).kind != "table":
-            return True
-        pin, source = table_pin(self.artifacts, digest)
+        content = self.artifacts.manifest(digest)
+        if content.kind == "table":
+            return self._holds_rows(digest)
+        policies = [d for role, d in content.inputs.items() if role.startswith("policy[")]
+        return all(self.artifacts.holds(policy) for policy in policies)
+
+    def _lapsed(self, pack: str) -> bool:
+        expiry = newest(self.artifacts.envelopes(pack)).get("approval_expiry")
+        return isinstance(expiry, str) and self.clock.now() >= datetime.fromisoformat(expiry)
+
+    def _holds_rows(self, digest: str) -> bool:
         try:
+            pin, source = table_pin(self.artifacts, digest)
             self.lake.read(pin, source=source)
         except (MissingArtifactError, StaleArtifactError):
             return False
@@ -287,18 +308,12 @@ def definitions_of(house: House) -> dg.Definitions:
             "sources": house.sources,
             "lake": house.lake,
             "requests": house.requests,
-            "event_logs": _EventLogs(),
-            "stores_of": house.stores,
+            "stores_of": lambda instance: house.stores(DagsterEventLog(instance)),
             "locks": house.locks,
             "reconcile": lambda: house.launcher().reconcile(),
-            "io_manager": JsonHandOff(folder=str(house.home / "handoff")),
+            "io_manager": JsonHandOff(house.home / "handoff"),
         },
     )
-
-
-class _EventLogs:
-    def of(self, instance: dg.DagsterInstance) -> EventLog:
-        return DagsterEventLog(instance)
 
 
 @cache

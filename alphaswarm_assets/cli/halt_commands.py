@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from alphaswarm_assets.cli.consoles import print_json
-from alphaswarm_assets.ports import HALT_ALL
 from alphaswarm_assets.cli.options import JsonFlag, MaybeSpecArgument
 from alphaswarm_assets.cli.place import Place, place_of
+from alphaswarm_assets.ports import HALT_ALL
 
 AllFlag = Annotated[bool, typer.Option("--all", help="Everything, whatever the spec.")]
 

@@ -11,10 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from alphaswarm_assets.cli.consoles import say
-from alphaswarm_assets.ports import HALT_ALL
 from alphaswarm_assets.cli.standing import Standing
 from alphaswarm_assets.cli.words import DECISION_STYLES, STATE_STYLES, instant
-from alphaswarm_assets.ports import Progress
+from alphaswarm_assets.ports import HALT_ALL, Progress
 
 
 def show_overview(

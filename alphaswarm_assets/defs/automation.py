@@ -2,7 +2,6 @@
 
 import socket
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 import dagster as dg
 
@@ -16,11 +15,11 @@ from alphaswarm_assets.defs.advancing import (
     next_step,
     open_requests,
 )
-from alphaswarm_assets.defs.pins import EventLogs
+from alphaswarm_assets.defs.pins import StoresOf
 from alphaswarm_assets.defs.result import plain_errors
 from alphaswarm_assets.drive.plan import Stores
 from alphaswarm_assets.errors import AlphaSwarmError, BusyError, MarketDataError, StoreError
-from alphaswarm_assets.ports import BarSource, EventLog, Ledger, Locks
+from alphaswarm_assets.ports import BarSource, Ledger, Locks
 from alphaswarm_assets.specs.registry import SpecRegistry
 from alphaswarm_assets.specs.support import require_supported
 
@@ -32,14 +31,6 @@ REQUESTS_PER_TICK = 20
 
 EXECUTOR = dg.multiprocess_executor.configured({"max_concurrent": 2, "start_method": {"spawn": {}}})
 """Steps in processes of their own, spawned: nothing of CUDA is ever forked."""
-
-
-class StoresOf(Protocol):
-    """Opens what planning reads."""
-
-    def __call__(self, events: EventLog) -> Stores:
-        """Return the stores around *events*."""
-        ...
 
 
 class ResearchConfig(dg.Config):
@@ -76,7 +67,14 @@ def file_request(
     )
 
 
+@dg.config_mapping
+def of_one_spec(val: ResearchConfig) -> dg.RunConfig:
+    """Let the Launchpad ask for the key and for nothing else."""
+    return dg.RunConfig(ops={"file_request": val})
+
+
 @dg.job(
+    config=of_one_spec,
     executor_def=dg.in_process_executor,
     description="Files a request to take a registered spec from data to a verdict; the sensor `advance` obeys. "
     "Ask again to try again what failed.",
@@ -126,7 +124,6 @@ def advance(
     *,
     specs: dg.ResourceParam[SpecRegistry],
     requests: dg.ResourceParam[Ledger],
-    event_logs: dg.ResourceParam[EventLogs],
     stores_of: dg.ResourceParam[StoresOf],
     locks: dg.ResourceParam[Locks],
     reconcile: dg.ResourceParam[Callable[[], Sequence[str]]],
@@ -137,7 +134,7 @@ def advance(
         return dg.SkipReason("no study is requested; launch the job `research` with a spec's key")
     reconcile()
     runs = Runs.of(context.instance, opened)
-    stores = stores_of(event_logs.of(context.instance))
+    stores = stores_of(context.instance)
     asked: dict[str, dg.RunRequest] = {}
     said: list[str] = []
     last = context.cursor

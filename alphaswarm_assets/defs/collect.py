@@ -1,14 +1,13 @@
 """Collect: raw bars, checked bars, features, and the pinned dataset of a spec."""
 
 from collections.abc import Mapping
-from typing import Any, cast
 
 import dagster as dg
 
+from alphaswarm_assets.defs.datasheet import dataset_metadata
 from alphaswarm_assets.defs.partitions import SOURCES, SPECS
-from alphaswarm_assets.defs.pictures import folds_chart, markdown_image
-from alphaswarm_assets.defs.pins import EventLogs, resolve
-from alphaswarm_assets.defs.result import made, made_from, plain_errors, table
+from alphaswarm_assets.defs.pins import StoresOf, resolve
+from alphaswarm_assets.defs.result import made, made_from, plain_errors
 from alphaswarm_assets.drive.code import code_version
 from alphaswarm_assets.drive.memo import memo_key
 from alphaswarm_assets.errors import MissingArtifactError
@@ -32,10 +31,10 @@ def _source(context: dg.AssetExecutionContext, sources: Sources) -> BarSource:
 
 
 def _parent(
-    context: dg.AssetExecutionContext, event_logs: EventLogs, runtime: RLRuntime, asset: str
+    context: dg.AssetExecutionContext, stores_of: StoresOf, runtime: RLRuntime, asset: str
 ) -> tuple[Pin, TablePin]:
     name = context.partition_key
-    pin = event_logs.of(context.instance).latest(asset, name)
+    pin = stores_of(context.instance).events.latest(asset, name)
     if pin is None:
         raise MissingArtifactError(
             f"{asset} for {name!r} was never made. Materialise {asset!r} for partition {name!r} first."
@@ -62,7 +61,7 @@ def _keep(
         code_version=code_version(asset),
         parents={f"{parent.asset}[{source}]" if parent else "(source)": parent_version},
     )
-    run = runtime.context(context.run.run_id, code_version(asset))
+    run = runtime.context(context.run.run_id, asset)
     artifact = tables.table_artifact(
         pin,
         source=source,
@@ -114,7 +113,7 @@ def bronze_bars(
 )
 def silver_bars(
     context: dg.AssetExecutionContext,
-    event_logs: dg.ResourceParam[EventLogs],
+    stores_of: dg.ResourceParam[StoresOf],
     lake: dg.ResourceParam[Lake],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
@@ -122,7 +121,7 @@ def silver_bars(
     from alphaswarm_assets.markets.bars import check_bars
 
     with plain_errors():
-        parent, bronze = _parent(context, event_logs, runtime, "bronze_bars")
+        parent, bronze = _parent(context, stores_of, runtime, "bronze_bars")
         source = context.partition_key
         bars, report = check_bars(lake.read(bronze, source=source), source=source)
         pin = lake.replace(tables.SILVER, source=source, rows=bars, sort_by=tables.SILVER_ORDER)
@@ -147,7 +146,7 @@ def silver_bars(
 )
 def gold_features(
     context: dg.AssetExecutionContext,
-    event_logs: dg.ResourceParam[EventLogs],
+    stores_of: dg.ResourceParam[StoresOf],
     lake: dg.ResourceParam[Lake],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
@@ -155,7 +154,7 @@ def gold_features(
     from alphaswarm_assets.markets.features import feature_table
 
     with plain_errors():
-        parent, silver = _parent(context, event_logs, runtime, "silver_bars")
+        parent, silver = _parent(context, stores_of, runtime, "silver_bars")
         source = context.partition_key
         gold: Columns = feature_table(lake.read(silver, source=source))
         pin = lake.replace(tables.GOLD, source=source, rows=gold, sort_by=tables.GOLD_ORDER)
@@ -181,7 +180,7 @@ def gold_features(
 def research_dataset(
     context: dg.AssetExecutionContext,
     specs: dg.ResourceParam[SpecRegistry],
-    event_logs: dg.ResourceParam[EventLogs],
+    stores_of: dg.ResourceParam[StoresOf],
     lake: dg.ResourceParam[Lake],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
@@ -190,37 +189,14 @@ def research_dataset(
         making = resolve(
             asset="research_dataset",
             partition=context.partition_key,
-            events=event_logs.of(context.instance),
             specs=specs,
-            artifacts=runtime.bench.artifacts,
+            stores=stores_of(context.instance),
         )
         gold, source = tables.table_pin(runtime.bench.artifacts, making.digest("gold_features"))
         lake.protect(gold, tag=f"dataset-{making.spec.key}-{gold.snapshot_id}")
-        run = runtime.context(context.run.run_id, code_version("research_dataset"))
+        run = runtime.context(context.run.run_id, "research_dataset")
         digest = runtime.collect(
             making.spec, lake.read(gold, source=source), inputs=making.inputs, pins=[gold], run=run
         )
-        facts = runtime.bench.artifacts.manifest(digest).facts
-        return made_from(making, digest, _dataset_metadata(facts, gold))
-
-
-def _dataset_metadata(content: JsonObject, gold: TablePin) -> dict[str, object]:
-    facts = cast("Mapping[str, Any]", content)
-    symbols = [
-        {
-            "symbol": name,
-            "known from": facts["first_known"][name],
-            "missing bars": facts["missing_bars"][name],
-        }
-        for name in facts["symbols"]
-    ]
-    picture = folds_chart(facts["walk"], facts["n_bars"])
-    return {
-        "bars": facts["n_bars"],
-        "first_session": facts["first_session"],
-        "last_session": facts["last_session"],
-        "symbols": table(symbols),
-        "walk": facts["walk"],
-        "picture": dg.MetadataValue.md(markdown_image(picture, "folds and paper window")),
-        "snapshot": gold.to_json(),
-    }
+        dataset = runtime.bench.artifacts.get(digest)
+        return made_from(making, digest, dataset_metadata(dataset, gold))

@@ -9,10 +9,12 @@ import dagster as dg
 from alphaswarm_assets.records.canonical import canonical_json
 
 
-class JsonHandOff(dg.ConfigurableIOManager):
+class JsonHandOff(dg.IOManager):
     """Writes what an op returns as canonical JSON under the run's folder, and reads it back."""
 
-    folder: str
+    def __init__(self, folder: Path) -> None:
+        """Keep the hand-offs under *folder*. It is no config: the UI would ask for it at every launch."""
+        self._folder = folder
 
     def handle_output(self, context: dg.OutputContext, obj: object) -> None:
         """Write *obj*; what has no JSON form is refused with its path."""
@@ -28,4 +30,4 @@ class JsonHandOff(dg.ConfigurableIOManager):
         return json.loads(self._path(upstream).read_text(encoding="utf-8"))
 
     def _path(self, context: dg.OutputContext) -> Path:
-        return Path(self.folder, *context.get_identifier()).with_suffix(".json")
+        return self._folder.joinpath(*context.get_identifier()).with_suffix(".json")

@@ -1,17 +1,20 @@
 """Learn: one policy a seed of the battery, and the checkpoint of the fold that names them all."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import dagster as dg
 
 from alphaswarm_assets.defs.partitions import FOLD_SPEC
 from alphaswarm_assets.defs.pictures import learning_curves, markdown_image
-from alphaswarm_assets.defs.pins import EventLogs, resolve
+from alphaswarm_assets.defs.pins import StoresOf, resolve
 from alphaswarm_assets.defs.result import plain_errors, provenance, table, to_metadata
 from alphaswarm_assets.drive.code import code_version
+from alphaswarm_assets.errors import StaleArtifactError
 from alphaswarm_assets.ports import Pin
 from alphaswarm_assets.runtime.rl_runtime import RLRuntime
+from alphaswarm_assets.runtime.workbench import RunContext
 from alphaswarm_assets.specs.registry import SpecRegistry
 
 ASSET = "trained_checkpoint"
@@ -21,22 +24,21 @@ ASSET = "trained_checkpoint"
 def plan_seeds(
     context: dg.OpExecutionContext,
     specs: dg.ResourceParam[SpecRegistry],
-    event_logs: dg.ResourceParam[EventLogs],
-    runtime: dg.ResourceParam[RLRuntime],
+    stores_of: dg.ResourceParam[StoresOf],
 ) -> Iterator[dg.DynamicOutput[dict[str, Any]]]:
     """Pin the dataset and name every seed of the battery."""
     with plain_errors():
         making = resolve(
             asset=ASSET,
             partition=str(context.partition_key),
-            events=event_logs.of(context.instance),
             specs=specs,
-            artifacts=runtime.bench.artifacts,
+            stores=stores_of(context.instance),
         )
         plan = {
             "key": making.spec.key,
             "fold": making.fold,
             "memo_key": making.memo_key,
+            "code_version": code_version(ASSET),
             "dataset": making.digest("research_dataset"),
             "parents": [pin.to_json() for pin in making.parents.values() if pin],
         }
@@ -44,7 +46,21 @@ def plan_seeds(
             yield dg.DynamicOutput({**plan, "seed": seed}, mapping_key=f"seed_{seed}")
 
 
-@dg.op(pool="gpu", retry_policy=dg.RetryPolicy(max_retries=1))
+@contextmanager
+def retried_once() -> Iterator[None]:
+    """Have the step tried a second time after an unforeseen error.
+
+    A `RetryPolicy` would do so too after Ctrl-C, which is to end the run.
+    """
+    try:
+        yield
+    except (dg.Failure, dg.RetryRequested):
+        raise
+    except Exception as error:
+        raise dg.RetryRequested(max_retries=1) from error
+
+
+@dg.op(pool="gpu")
 def train_seed(
     context: dg.OpExecutionContext,
     task: dict[str, Any],
@@ -52,9 +68,9 @@ def train_seed(
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dict[str, Any]:
     """Train one policy, or take the one remembered; a killed training goes on where it was."""
-    with plain_errors():
+    with retried_once(), plain_errors():
         spec = specs.get(task["key"])
-        run = runtime.context(context.run.run_id, code_version(ASSET))
+        run = _same_code(runtime.context(context.run.run_id, ASSET), task)
         digest = runtime.train(spec, task["fold"], task["seed"], dataset=task["dataset"], run=run)
     context.log.info(f"seed {task['seed']} of {task['fold']}: policy {digest[:12]}")
     return {**task, "policy": digest}
@@ -76,17 +92,17 @@ def gather(
     with plain_errors():
         first = trained[0]
         spec = specs.get(first["key"])
-        run = runtime.context(context.run.run_id, code_version(ASSET))
+        run = _same_code(runtime.context(context.run.run_id, ASSET), first)
         policies = {task["seed"]: task["policy"] for task in trained}
         digest = runtime.gather(
             spec, first["fold"], dataset=first["dataset"], policies=policies, run=run
         )
-        metadata = provenance(
+        metadata = _metadata(runtime, digest) | provenance(
             digest,
             memo=first["memo_key"],
             parents=[Pin(**_pin(raw)) for raw in first["parents"]],
             spec_hash=spec.snapshot_hash(),
-        ) | _metadata(runtime, digest)
+        )
     yield dg.Output(
         None, "checkpoint", metadata=metadata, data_version=dg.DataVersion(f"sha256:{digest}")
     )
@@ -124,6 +140,16 @@ def trained_checkpoint(research_dataset: Any) -> dict[str, Any]:
     return {"result": checkpoint, "trained_checkpoint_every_seed_trained": every_seed_trained}
 
 
+def _same_code(run: RunContext, task: Mapping[str, Any]) -> RunContext:
+    # Steps are processes of their own: one that starts after an edit must not join those that started before.
+    if run.code_version != task["code_version"]:
+        raise StaleArtifactError(
+            f"the sources of {ASSET} were edited since its seeds were planned. Run it again: the seeds that are done "
+            "under the sources as they are now are not trained again."
+        )
+    return run
+
+
 def _pin(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, "storage_id": int(raw["storage_id"])}
 
@@ -138,7 +164,12 @@ def _metadata(runtime: RLRuntime, digest: str) -> dict[str, Any]:
     return to_metadata(
         {
             "fold": facts["fold"],
-            "seeds": table([{**row, "policy": str(row["policy"])[:12]} for row in rows]),
-            "picture": dg.MetadataValue.md(picture),
+            "seeds": table(
+                [
+                    {"seed": r["seed"], "steps": f"{r['steps']:,}", "policy": r["policy"][:12]}
+                    for r in rows
+                ]
+            ),
+            "learning_curves": dg.MetadataValue.md(picture),
         }
     )

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from alphaswarm_assets.defs.partitions import FOLD_SPEC, SPECS
-from alphaswarm_assets.defs.pins import EventLogs, resolve
+from alphaswarm_assets.defs.pins import StoresOf, resolve
 from alphaswarm_assets.defs.reading import report_metadata, summary_metadata
 from alphaswarm_assets.defs.result import made_from, plain_errors
 from alphaswarm_assets.drive.code import code_version
@@ -36,7 +36,7 @@ OWNERS = ["team:research"]
 def evaluation_report(
     context: dg.AssetExecutionContext,
     specs: dg.ResourceParam[SpecRegistry],
-    event_logs: dg.ResourceParam[EventLogs],
+    stores_of: dg.ResourceParam[StoresOf],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
     """Pure evaluation of one fold: a row a seed, the ensemble's, the baselines', intervals over seeds, attribution."""
@@ -44,11 +44,10 @@ def evaluation_report(
         making = resolve(
             asset="evaluation_report",
             partition=str(context.partition_key),
-            events=event_logs.of(context.instance),
             specs=specs,
-            artifacts=runtime.bench.artifacts,
+            stores=stores_of(context.instance),
         )
-        run = runtime.context(context.run.run_id, code_version("evaluation_report"))
+        run = runtime.context(context.run.run_id, "evaluation_report")
         digest = runtime.evaluate(
             making.spec,
             str(making.fold),
@@ -91,7 +90,7 @@ def evaluation_report(
 def evaluation_summary(
     context: dg.AssetExecutionContext,
     specs: dg.ResourceParam[SpecRegistry],
-    event_logs: dg.ResourceParam[EventLogs],
+    stores_of: dg.ResourceParam[StoresOf],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
     """The evidence: out-of-sample series of all folds joined, IQM and intervals over seeds, deflated Sharpe, PBO."""
@@ -99,15 +98,14 @@ def evaluation_summary(
         making = resolve(
             asset="evaluation_summary",
             partition=context.partition_key,
-            events=event_logs.of(context.instance),
             specs=specs,
-            artifacts=runtime.bench.artifacts,
+            stores=stores_of(context.instance),
         )
         reports = {
             parent.partition.split("|")[0]: pin.digest if pin else None
             for parent, pin in zip(making.cell.parents, making.parents.values(), strict=True)
         }
-        run = runtime.context(context.run.run_id, code_version("evaluation_summary"))
+        run = runtime.context(context.run.run_id, "evaluation_summary")
         digest = runtime.summarise(making.spec, reports, run=run)
         summary = runtime.bench.artifacts.get(digest)
         facts = summary.content.facts

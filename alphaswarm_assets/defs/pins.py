@@ -4,7 +4,7 @@ Dagster's own input pointers name the latest event of any partition, so every as
 thing, and loads them by digest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,17 +13,23 @@ import dagster as dg
 from alphaswarm_assets.drive.cells import Cell, cells_of, split_partition
 from alphaswarm_assets.drive.code import code_version
 from alphaswarm_assets.drive.memo import memo_key
-from alphaswarm_assets.errors import InvalidInputError, MissingArtifactError, StaleArtifactError
-from alphaswarm_assets.ports import Artifacts, EventLog, Pin
+from alphaswarm_assets.drive.plan import Planned, Stores, as_it_stands
+from alphaswarm_assets.errors import (
+    AlphaSwarmError,
+    InvalidInputError,
+    MissingArtifactError,
+    StaleArtifactError,
+)
+from alphaswarm_assets.ports import Pin
 from alphaswarm_assets.specs.registry import SpecRegistry
 from alphaswarm_assets.specs.research import ResearchSpec
 
 
-class EventLogs(Protocol):
-    """Opens the event log of an instance."""
+class StoresOf(Protocol):
+    """Opens what planning reads, the event log of an instance with it."""
 
-    def of(self, instance: dg.DagsterInstance) -> EventLog:
-        """Return the event log of *instance*."""
+    def __call__(self, instance: dg.DagsterInstance) -> Stores:
+        """Return the stores around the event log of *instance*."""
         ...
 
 
@@ -36,6 +42,8 @@ class Making:
     fold: str | None
     parents: Mapping[str, Pin | None]
     """By role: the parent's asset, with its fold in brackets where there are several."""
+    findings: tuple[str, ...] = ()
+    """What is stale about the parents, where that is tolerated."""
 
     @property
     def memo_key(self) -> str:
@@ -69,12 +77,14 @@ def resolve(
     *,
     asset: str,
     partition: str,
-    events: EventLog,
     specs: SpecRegistry,
-    artifacts: Artifacts,
+    stores: Stores,
     tolerate_stale: bool = False,
 ) -> Making:
-    """Return the cell (*asset*, *partition*) with every parent pinned and, unless tolerated, found fresh.
+    """Return the cell (*asset*, *partition*) with every parent pinned and found current, down to the source.
+
+    A fold that is not current is missing to a fan-in over folds. With *tolerate_stale* the latest there is of a parent
+    is taken, and what is wrong with it stands in ``findings``.
 
     Raises
     ------
@@ -83,25 +93,26 @@ def resolve(
     MissingArtifactError
         If a parent was never made and the cell cannot do without.
     StaleArtifactError
-        If a parent was made from something that has been remade since.
+        If a parent, or something it was made from, has been remade, has other code now or does not verify.
     """
     fold, key = split_partition(partition)
     spec = specs.get(key)
     cell = next((c for c in cells_of(spec) if (c.asset, c.partition) == (asset, partition)), None)
     if cell is None:
         raise InvalidInputError(_no_such_cell(spec, asset, fold))
+    plan = as_it_stands(spec, stores)
     parents: dict[str, Pin | None] = {}
+    findings: list[str] = []
     for parent in cell.parents:
-        pin = events.latest(parent.asset, parent.partition)
-        if pin is None and not cell.optional_parents:
-            raise MissingArtifactError(
-                f"{cell.name} needs {parent.name}, which was never made. Run `alphaswarm run {key}`, or "
-                f"materialise {parent.asset!r} for partition {parent.partition!r} first."
-            )
+        found = plan[parent.name]
+        pin = found.pin
+        if found.state != "current" and not cell.optional_parents:
+            pin = stores.events.latest(parent.asset, parent.partition)
+            findings += _why_not_current(parent, plan)
+            if not tolerate_stale:
+                raise _refusal(cell, parent, pin, findings, key)
         parents[role_of(parent, cell)] = pin
-        if pin is not None and not tolerate_stale:
-            _require_fresh(parent, pin, events, artifacts, key)
-    return Making(spec=spec, cell=cell, fold=fold, parents=parents)
+    return Making(spec=spec, cell=cell, fold=fold, parents=parents, findings=tuple(findings))
 
 
 def role_of(parent: Cell, child: Cell) -> str:
@@ -111,30 +122,26 @@ def role_of(parent: Cell, child: Cell) -> str:
     return f"{parent.asset}[{parent.partition.split('|')[0]}]"
 
 
-def stale_inputs(parent: Cell, pin: Pin, events: EventLog, artifacts: Artifacts) -> list[str]:
-    """Return a sentence for each thing *parent* was made from that has been remade, as something else, since."""
-    recorded = artifacts.manifest(pin.digest).inputs
-    findings: list[str] = []
-    for grand in parent.parents:
-        latest = events.latest(grand.asset, grand.partition)
-        role = role_of(grand, parent)
-        now = latest.digest if latest is not None else None
-        if recorded.get(role) != now:
-            was, is_now = (d[:12] if d else "missing" for d in (recorded.get(role), now))
-            findings.append(
-                f"{parent.name} was made from {grand.name} {was}, which is {is_now} now"
-            )
-    return findings
+def _why_not_current(cell: Cell, plan: Mapping[str, Planned]) -> list[str]:
+    """Return a sentence for everything *cell* rests on, itself included, that is not current and waits for nothing."""
+    found = plan[cell.name]
+    if found.state == "waiting":
+        return sorted({line for parent in cell.parents for line in _why_not_current(parent, plan)})
+    return [] if found.state == "current" else [f"{cell.name} is not current: {found.why}"]
 
 
-def _require_fresh(
-    parent: Cell, pin: Pin, events: EventLog, artifacts: Artifacts, key: str
-) -> None:
-    findings = stale_inputs(parent, pin, events, artifacts)
-    if findings:
-        raise StaleArtifactError(
-            f"{'; '.join(findings)}. Run `alphaswarm run {key}`: it remakes what is stale."
+def _refusal(
+    cell: Cell, parent: Cell, pin: Pin | None, findings: Sequence[str], key: str
+) -> AlphaSwarmError:
+    if pin is None:
+        return MissingArtifactError(
+            f"{cell.name} needs {parent.name}, which was never made. Run `alphaswarm run {key}`, or "
+            f"materialise {parent.asset!r} for partition {parent.partition!r} first."
         )
+    return StaleArtifactError(
+        f"{cell.name} would be made from what is stale: {'; '.join(findings)}. Run `alphaswarm run {key}`: it remakes "
+        "what is stale."
+    )
 
 
 def _no_such_cell(spec: ResearchSpec, asset: str, fold: str | None) -> str:

@@ -6,11 +6,13 @@ from typing import Any, cast
 import dagster as dg
 
 from alphaswarm_assets.defs.partitions import SPECS
-from alphaswarm_assets.defs.pins import EventLogs, Making, resolve, stale_inputs
-from alphaswarm_assets.defs.reading import verdict_metadata
+from alphaswarm_assets.defs.pins import Making, StoresOf, resolve
 from alphaswarm_assets.defs.result import made_from, plain_errors
+from alphaswarm_assets.defs.verdict_page import verdict_metadata
+from alphaswarm_assets.defs.wording import GATES_ASK, gate_row
 from alphaswarm_assets.drive.code import code_version
-from alphaswarm_assets.ports import EventLog
+from alphaswarm_assets.errors import AlphaSwarmError, MissingArtifactError, StaleArtifactError
+from alphaswarm_assets.records.manifest import Artifact, newest
 from alphaswarm_assets.runtime.rl_runtime import RLRuntime
 from alphaswarm_assets.specs.promotion import THRESHOLDS
 from alphaswarm_assets.specs.registry import SpecRegistry
@@ -26,7 +28,7 @@ def _gate_spec(name: str) -> dg.AssetCheckSpec:
         name,
         asset="promotion_verdict",
         partitions_def=SPECS,
-        description=f"The gate {name}, as the verdict judged it. The check shows; the verdict decides.",
+        description=f"A gate of the verdict. It looks at: {GATES_ASK[name]}. The check shows, the verdict decides.",
     )
 
 
@@ -43,55 +45,59 @@ def _gate_spec(name: str) -> dg.AssetCheckSpec:
 def promotion_verdict(
     context: dg.AssetExecutionContext,
     specs: dg.ResourceParam[SpecRegistry],
-    event_logs: dg.ResourceParam[EventLogs],
+    stores_of: dg.ResourceParam[StoresOf],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> dg.MaterializeResult:
     """PASS, REJECT or UNGATED, with every gate's observed value, threshold and reason. A REJECT is a result."""
     with plain_errors():
-        events = event_logs.of(context.instance)
         making = resolve(
             asset="promotion_verdict",
             partition=context.partition_key,
-            events=events,
             specs=specs,
-            artifacts=runtime.bench.artifacts,
+            stores=stores_of(context.instance),
             tolerate_stale=True,
         )
-        run = runtime.context(context.run.run_id, code_version("promotion_verdict"))
+        run = runtime.context(context.run.run_id, "promotion_verdict")
+        summary, findings = _evidence(making, runtime)
         digest = runtime.judge(
             making.spec,
-            summary=making.digest("evaluation_summary"),
-            stale=_stale(making, events, runtime),
+            summary=summary.digest if summary else None,
+            stale=findings,
             run=run,
         )
         verdict = runtime.bench.artifacts.get(digest)
-        summary = runtime.bench.artifacts.get(making.digest("evaluation_summary"))
-        outcomes = cast("Sequence[Mapping[str, Any]]", verdict.content.facts["outcomes"])
+        facts = verdict.content.facts
+        outcomes = cast(
+            "Sequence[Mapping[str, Any]]", [*facts["preconditions"], *facts["outcomes"]]
+        )
         by_check = {outcome["check"]: outcome for outcome in outcomes}
         checks = [_check(name, by_check.get(name)) for name in GATES]
         return made_from(making, digest, verdict_metadata(making.spec, verdict, summary), checks)
 
 
-def _stale(making: Making, events: EventLog, runtime: RLRuntime) -> list[str]:
-    """Walk down from the evidence: whatever was remade since, as something else, makes it stale."""
-    artifacts, findings = runtime.bench.artifacts, list[str]()
-    waiting = [(making.cell.parents[0], making.parents["evaluation_summary"])]
-    while waiting:
-        cell, pin = waiting.pop()
-        if pin is None:
-            continue
-        findings += stale_inputs(cell, pin, events, artifacts)
-        if cell.axis != "source":
-            waiting += [(p, events.latest(p.asset, p.partition)) for p in cell.parents]
-    return sorted(set(findings))
+def _evidence(making: Making, runtime: RLRuntime) -> tuple[Artifact | None, list[str]]:
+    """Return the evidence there is, and what is wrong with it; a verdict is given on none at all, too."""
+    findings = list(making.findings)
+    try:
+        return runtime.bench.artifacts.get(making.digest("evaluation_summary")), findings
+    except (MissingArtifactError, StaleArtifactError) as error:
+        return None, [*findings, str(error)]
 
 
 def _check(name: str, outcome: Mapping[str, Any] | None) -> dg.AssetCheckResult:
     if outcome is None:
         return dg.AssetCheckResult(
-            check_name=name, passed=True, metadata={"status": "not configured by the spec"}
+            check_name=name, passed=True, metadata={"result": "the spec does not ask for it"}
         )
-    shown = {k: str(v) for k, v in outcome.items() if k != "check"}
+    row = gate_row(outcome)
+    words = {
+        "result": row["result"],
+        "found": f"{row['observed']}, needs {row['needed']}",
+        "measured over": str(outcome["scope"]),
+        "unit": str(outcome["unit"]),
+    }
+    if outcome["reason"] is not None:
+        words["reason"] = str(outcome["reason"])
     numbers = {
         k: float(outcome[k])
         for k in ("observed", "threshold")
@@ -100,7 +106,7 @@ def _check(name: str, outcome: Mapping[str, Any] | None) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         check_name=name,
         passed=outcome["status"] in {"pass", "not_applicable"},
-        metadata={**shown, **numbers},
+        metadata={**words, **numbers},
     )
 
 
@@ -130,20 +136,22 @@ def _check(name: str, outcome: Mapping[str, Any] | None) -> dg.AssetCheckResult:
 def registered_model(
     context: dg.AssetExecutionContext,
     specs: dg.ResourceParam[SpecRegistry],
-    event_logs: dg.ResourceParam[EventLogs],
+    stores_of: dg.ResourceParam[StoresOf],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> Iterator[Any]:
     """The promoted policies as an MLflow model version; nothing is materialised unless the verdict allows it."""
-    making = yield from allowed(context, specs, event_logs, runtime, "registered_model")
+    making = yield from allowed(context, specs, stores_of, runtime, "registered_model")
     with plain_errors():
         digest = runtime.register(
             making.spec,
             verdict=making.digest("promotion_verdict"),
             checkpoint=making.digest("trained_checkpoint"),
-            run=runtime.context(context.run.run_id, code_version("registered_model")),
+            run=runtime.context(context.run.run_id, "registered_model"),
         )
-        registration = runtime.bench.artifacts.get(digest)
-        shown = {**registration.content.facts, "version": registration.envelope["version"]}
+        facts = runtime.bench.artifacts.manifest(digest).facts
+        envelope = newest(runtime.bench.artifacts.envelopes(digest))
+        name = {"model": facts["model"], "version": envelope["version"]}
+        shown = {**name, **facts}
         result = made_from(making, digest, shown)
     yield result
 
@@ -151,24 +159,27 @@ def registered_model(
 def allowed(
     context: dg.AssetExecutionContext,
     specs: SpecRegistry,
-    event_logs: EventLogs,
+    stores_of: StoresOf,
     runtime: RLRuntime,
     asset: str,
 ) -> Iterator[Any]:
     """Yield the check ``verdict_allows`` and return the cell, pinned; a refusal fails with nothing materialised."""
-    from alphaswarm_assets.errors import AlphaSwarmError
     from alphaswarm_assets.runtime.registering import require_allowed
 
     try:
         making = resolve(
             asset=asset,
             partition=context.partition_key,
-            events=event_logs.of(context.instance),
             specs=specs,
-            artifacts=runtime.bench.artifacts,
+            stores=stores_of(context.instance),
         )
-        verdict = runtime.bench.artifacts.get(making.digest("promotion_verdict"))
-        require_allowed(making.spec, verdict, making.digest("trained_checkpoint"))
+        verdict = making.digest("promotion_verdict")
+        decision = require_allowed(
+            runtime.bench,
+            making.spec,
+            verdict=verdict,
+            checkpoint=making.digest("trained_checkpoint"),
+        )
     except AlphaSwarmError as error:
         yield dg.AssetCheckResult(
             check_name="verdict_allows", passed=False, metadata={"reason": str(error)}
@@ -179,6 +190,6 @@ def allowed(
     yield dg.AssetCheckResult(
         check_name="verdict_allows",
         passed=True,
-        metadata={"decision": str(verdict.content.facts["decision"]), "verdict": verdict.digest},
+        metadata={"decision": decision, "verdict": verdict},
     )
     return making

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 
 from alphaswarm_assets.defs.partitions import SPECS
-from alphaswarm_assets.defs.pins import EventLogs
+from alphaswarm_assets.defs.pins import StoresOf
 from alphaswarm_assets.defs.promote import allowed
 from alphaswarm_assets.defs.reading import pack_metadata
 from alphaswarm_assets.defs.result import made_from, plain_errors
@@ -48,18 +48,18 @@ from alphaswarm_assets.specs.registry import SpecRegistry
 def paper_pack(
     context: dg.AssetExecutionContext,
     specs: dg.ResourceParam[SpecRegistry],
-    event_logs: dg.ResourceParam[EventLogs],
+    stores_of: dg.ResourceParam[StoresOf],
     runtime: dg.ResourceParam[RLRuntime],
 ) -> Iterator[Any]:
     """The paper release train: episodes, rollback triggers, acceptance; the halt switch stops it between and within."""
-    making = yield from allowed(context, specs, event_logs, runtime, "paper_pack")
+    making = yield from allowed(context, specs, stores_of, runtime, "paper_pack")
     with plain_errors():
         digest = runtime.paper(
             making.spec,
             verdict=making.digest("promotion_verdict"),
             checkpoint=making.digest("trained_checkpoint"),
             dataset=making.digest("research_dataset"),
-            run=runtime.context(context.run.run_id, code_version("paper_pack")),
+            run=runtime.context(context.run.run_id, "paper_pack"),
         )
         pack = runtime.bench.artifacts.get(digest)
         metadata, accepted = pack_metadata(pack)

@@ -56,8 +56,9 @@ def made(
 ) -> dg.MaterializeResult:
     """Return the materialisation of the artifact *digest*."""
     return dg.MaterializeResult(
-        metadata=provenance(digest, memo=memo, parents=parents, spec_hash=spec_hash)
-        | to_metadata(metadata),
+        # The UI keeps the order: what a person came for stands first.
+        metadata=to_metadata(metadata)
+        | provenance(digest, memo=memo, parents=parents, spec_hash=spec_hash),
         data_version=dg.DataVersion(f"sha256:{digest}"),
         check_results=list(check_results),
     )
@@ -105,15 +106,21 @@ def plain_errors() -> Generator[None]:
         ) from error
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> dg.MetadataValue:
-    """Return *rows* as a table; every row has the keys of the first, and a missing number is shown as text."""
+def table(
+    rows: Sequence[Mapping[str, Any]], *, meanings: Mapping[str, str] | None = None
+) -> dg.MetadataValue:
+    """Return *rows* as a table; every row has the keys of the first, and a missing number is shown as text.
+
+    *meanings* are the descriptions of the columns that need one.
+    """
     if not rows:
         return dg.MetadataValue.text("no rows")
     columns = list(rows[0])
     records = [
         dg.TableRecord({column: _cell(row.get(column)) for column in columns}) for row in rows
     ]
-    schema = dg.TableSchema(columns=[dg.TableColumn(c, "string") for c in columns])
+    told = meanings or {}
+    schema = dg.TableSchema(columns=[dg.TableColumn(c, "string", told.get(c)) for c in columns])
     return dg.MetadataValue.table(records=records, schema=schema)
 
 

@@ -95,7 +95,9 @@ def cells_of(spec: ResearchSpec) -> tuple[Cell, ...]:
     cells = [bronze, silver, gold, dataset, *checkpoints, *reports, summary, verdict]
     if spec.mlflow is not None:
         cells.append(_spec("registered_model", "promote", key, promoted))
-    cells.append(_spec("paper_pack", "rehearse", key, (*promoted, dataset)))
+    if spec.paper is not None or spec.walk_forward.n_blocks > 1:
+        # Without a paper window and a second block there is no bar the policy was not trained on.
+        cells.append(_spec("paper_pack", "rehearse", key, (*promoted, dataset)))
     return tuple(cells)
 
 

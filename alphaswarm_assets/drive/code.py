@@ -60,7 +60,18 @@ LIBRARIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @cache
 def code_version(asset: str) -> str:
-    """Return the code version of *asset*: 16 hex digits.
+    """Return the code version of *asset*, 16 hex digits, as it was when this process first asked for it.
+
+    Raises
+    ------
+    InvalidInputError
+        If the asset has no roots.
+    """
+    return code_version_now(asset)
+
+
+def code_version_now(asset: str) -> str:
+    """Return the code version of *asset* from its sources as they are at this moment.
 
     Raises
     ------

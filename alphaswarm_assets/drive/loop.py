@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from alphaswarm_assets.drive.plan import Planned, Stores, next_cells
+from alphaswarm_assets.errors import BusyError
 from alphaswarm_assets.ports import CellResult, Launcher, LaunchRequest
 from alphaswarm_assets.specs.research import ResearchSpec
 
@@ -57,6 +58,11 @@ def drive(
     """Make every cell of *spec* that is not current, going on over independent folds after a failure.
 
     The caller holds the spec's lock and has registered its partition.
+
+    Raises
+    ------
+    BusyError
+        If another process makes the next cell at this moment.
     """
     made: list[str] = []
     failed: dict[str, str] = {}
@@ -67,6 +73,11 @@ def drive(
         cell = next((p for p in plan if p.state == "ready"), None)
         if cell is None:
             return DriveReport(made=tuple(made), failed=failed, interrupted=False, plan=plan)
+        if stores.events.running(str(cell.memo_key)):
+            raise BusyError(
+                f"{cell.cell.name} is being made by another process: the daemon of the UI, most likely. Wait for that "
+                "run, or cancel it in the UI, and give the same command again."
+            )
         watch(DriveEvent(kind="making", plan=plan, cell=cell))
         result = launcher.make(_request(cell, parallel=parallel))
         watch(DriveEvent(kind=result.status, plan=plan, cell=cell, result=result))

@@ -43,6 +43,8 @@ class Stores:
     fingerprint: Callable[[str], str]
     """SHA-256 of what a bar source would be read from now."""
     code_version: Callable[[str], str]
+    lapsed: Callable[[str], bool] = field(default=lambda _: False)
+    """Whether the approval in the paper pack with this digest has expired."""
     settled: dict[str, Pin] = field(default_factory=dict[str, Pin])
     """By memo key, what this process found current before; it is not verified again."""
 
@@ -80,6 +82,18 @@ def next_cells(
             continue
         planned[cell.name] = _plan(cell, spec, stores, planned, given_up)
     return tuple(planned.values())
+
+
+def as_it_stands(spec: ResearchSpec, stores: Stores) -> dict[str, Planned]:
+    """Return every cell of *spec* by name, with each fold that is not current taken as missing for good.
+
+    What a cell is made from, launched by whomever, is what is current here; anything else is stale.
+    """
+    plan = next_cells(spec, stores)
+    missing = {p.cell.name for p in plan if p.cell.axis == "fold" and p.state != "current"}
+    if missing:
+        plan = next_cells(spec, stores, given_up=missing)
+    return {p.cell.name: p for p in plan}
 
 
 def _concerns(cell: Cell, folds: Collection[str]) -> bool:
@@ -132,9 +146,12 @@ def _compare(
         and pin.memo_key == key
         and (key in stores.settled or stores.holds(pin.digest))
     ):
-        stores.settled[key] = pin
-        return Planned(cell=cell, state="current", memo_key=key, pin=pin)
-    why = _reason(pin, key, stores, cell)
+        if cell.asset != "paper_pack" or not stores.lapsed(pin.digest):
+            stores.settled[key] = pin
+            return Planned(cell=cell, state="current", memo_key=key, pin=pin)
+        why = "its approval has expired"
+    else:
+        why = _reason(pin, key, stores, cell)
     state: CellState = "given_up" if cell.name in given_up else "ready"
     return Planned(cell=cell, state=state, memo_key=key, why=why)
 

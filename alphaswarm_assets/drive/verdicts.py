@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from alphaswarm_assets.drive.cells import Cell, cells_of
 from alphaswarm_assets.ports import Artifacts, EventLog
+from alphaswarm_assets.records.manifest import newest
 from alphaswarm_assets.specs.research import ResearchSpec
 
 
@@ -37,7 +38,7 @@ def verdict_of(spec: ResearchSpec, events: EventLog, artifacts: Artifacts) -> Ve
         return None
     verdict = artifacts.get(pin)
     facts = cast("Mapping[str, Any]", verdict.content.facts)
-    summary = verdict.content.inputs["evaluation_summary"]
+    summary = verdict.content.inputs.get("evaluation_summary")
     return VerdictView(
         key=spec.key,
         decision=facts["decision"],
@@ -46,7 +47,7 @@ def verdict_of(spec: ResearchSpec, events: EventLog, artifacts: Artifacts) -> Ve
         digest=pin,
         current=_latest(events, cells["evaluation_summary"]) == summary,
         metrics=_metrics(artifacts, summary),
-        pack=_pack(events, artifacts, cells["paper_pack"], pin),
+        pack=_pack(events, artifacts, cells.get("paper_pack"), pin),
     )
 
 
@@ -55,7 +56,9 @@ def _latest(events: EventLog, cell: Cell) -> str | None:
     return pin.digest if pin is not None else None
 
 
-def _metrics(artifacts: Artifacts, summary: str) -> dict[str, dict[str, float | None]]:
+def _metrics(artifacts: Artifacts, summary: str | None) -> dict[str, dict[str, float | None]]:
+    if summary is None:
+        return {}
     facts = cast("Mapping[str, Any]", artifacts.manifest(summary).facts)
     return {
         label: {name: found["value"] for name, found in metrics.items()}
@@ -65,12 +68,15 @@ def _metrics(artifacts: Artifacts, summary: str) -> dict[str, dict[str, float | 
 
 
 def _pack(
-    events: EventLog, artifacts: Artifacts, cell: Cell, verdict: str
+    events: EventLog, artifacts: Artifacts, cell: Cell | None, verdict: str
 ) -> Mapping[str, Any] | None:
-    digest = _latest(events, cell)
+    digest = _latest(events, cell) if cell is not None else None
     if digest is None:
         return None
     pack = artifacts.get(digest)
     if pack.content.inputs["promotion_verdict"] != verdict:
         return None
-    return {**pack.content.facts, "approval_expiry": pack.envelope.get("approval_expiry")}
+    return {
+        **pack.content.facts,
+        "approval_expiry": newest(artifacts.envelopes(digest)).get("approval_expiry"),
+    }

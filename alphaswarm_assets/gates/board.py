@@ -58,7 +58,15 @@ def judge(promotion: PromotionSpec | None, evidence: Evidence) -> Verdict:
         outcomes.append(_count_seeds(evidence, promotion.min_seeds))
     if promotion.require_ci_positive:
         outcomes.append(_measure("require_ci_positive", evidence.total_return_ci_lo, ">", 0.0))
-    return Verdict.of([*outcomes, _all_folds_present(evidence), _evidence_current(evidence)])
+    return Verdict.of([*outcomes, *preconditions(evidence)])
+
+
+def preconditions(evidence: Evidence) -> tuple[Outcome, Outcome]:
+    """Return what must hold of any evidence before a threshold means anything: all folds, and nothing stale.
+
+    They gate every study that sets ``promotion``; for one that does not they are shown and gate nothing.
+    """
+    return _all_folds_present(evidence), _evidence_current(evidence)
 
 
 def _default_scope(promotion: PromotionSpec, reading: str) -> str:

@@ -7,7 +7,7 @@ References
 
 from __future__ import annotations
 
-import torch
+import numpy as np
 
 from alphaswarm_assets.arrays import Float32Array
 
@@ -20,20 +20,28 @@ class Adam:
 
     def __init__(self, n_parameters: int, *, learning_rate: float, max_grad_norm: float) -> None:
         """Start with zero moments."""
-        self._first, self._second, self._work = (torch.zeros(n_parameters) for _ in range(3))
-        self.first: Float32Array = self._first.numpy()
-        self.second: Float32Array = self._second.numpy()
+        self.first: Float32Array = np.zeros(n_parameters, dtype=np.float32)
+        self.second: Float32Array = np.zeros(n_parameters, dtype=np.float32)
         self.n_steps = 0
         self._learning_rate, self._max_norm = learning_rate, max_grad_norm
+        self._work: Float32Array = np.zeros(n_parameters, dtype=np.float32)
 
-    def step(self, flat: torch.Tensor, gradient: torch.Tensor, norm: float) -> None:
+    def step(self, flat: Float32Array, gradient: Float32Array, norm: float) -> None:
         """Move *flat* (P,) against *gradient* (P,), whose Euclidean norm is *norm*."""
+        work = self._work
         self.n_steps += 1
         scale = min(1.0, self._max_norm / (norm + 1e-6))
-        self._first.mul_(BETA1).add_(gradient, alpha=(1.0 - BETA1) * scale)
-        self._second.mul_(BETA2).addcmul_(gradient, gradient, value=(1.0 - BETA2) * scale * scale)
+        np.multiply(gradient, np.float32((1.0 - BETA1) * scale), out=work)
+        self.first *= np.float32(BETA1)
+        self.first += work
+        np.multiply(gradient, gradient, out=work)
+        work *= np.float32((1.0 - BETA2) * scale * scale)
+        self.second *= np.float32(BETA2)
+        self.second += work
         # Algorithm 1 with both bias corrections folded into the step and the epsilon.
         correction = (1.0 - BETA2**self.n_steps) ** 0.5
-        torch.sqrt(self._second, out=self._work).add_(EPSILON * correction)
-        step = self._learning_rate * correction / (1.0 - BETA1**self.n_steps)
-        flat.addcdiv_(self._first, self._work, value=-step)
+        np.sqrt(self.second, out=work)
+        work += np.float32(EPSILON * correction)
+        np.divide(self.first, work, out=work)
+        work *= np.float32(self._learning_rate * correction / (1.0 - BETA1**self.n_steps))
+        flat -= work

@@ -191,7 +191,7 @@ class Learner:
         """Return a copy of everything the next update depends on."""
         return State(
             arrays={
-                "flat": self._network.flat.numpy().copy(),
+                "flat": self._network.flat.copy(),
                 "adam.first": self._adam.first.copy(),
                 "adam.second": self._adam.second.copy(),
                 "returns.running": self._returns.running.copy(),
@@ -213,7 +213,7 @@ class Learner:
         self._env.restore(
             {name[4:]: array for name, array in state.arrays.items() if name.startswith("env.")}
         )
-        np.copyto(self._network.flat.numpy(), state.arrays["flat"])
+        np.copyto(self._network.flat, state.arrays["flat"])
         np.copyto(self._adam.first, state.arrays["adam.first"])
         np.copyto(self._adam.second, state.arrays["adam.second"])
         np.copyto(self._returns.running, state.arrays["returns.running"])

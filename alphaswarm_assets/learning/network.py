@@ -152,7 +152,7 @@ class Network:
     Attributes
     ----------
     flat, gradient : (P,) float32
-        All parameters, and the gradient of each at the same place: tensors.
+        All parameters, and the gradient of each at the same place.
     log_std, d_log_std : (A,) float32
         Views of the two.
     actor, critic : Mlp
@@ -173,26 +173,28 @@ class Network:
             f"{n}.{i}.weight" for n in (ACTOR, CRITIC) for i in range(depth - 1)
         }
         self._depth = depth
-        self.flat, self.gradient = torch.zeros(size), torch.zeros(size)
+        self._flat, self._gradient = torch.zeros(size), torch.zeros(size)
+        self.flat: Float32Array = self._flat.numpy()
+        self.gradient: Float32Array = self._gradient.numpy()
         for name, array in parameters.items():
-            np.copyto(self._view(self.flat, name).numpy(), array)
-        self.log_std: Float32Array = self._view(self.flat, LOG_STD).numpy()
-        self.d_log_std: Float32Array = self._view(self.gradient, LOG_STD).numpy()
+            np.copyto(self._view(self._flat, name).numpy(), array)
+        self.log_std: Float32Array = self._view(self._flat, LOG_STD).numpy()
+        self.d_log_std: Float32Array = self._view(self._gradient, LOG_STD).numpy()
         scratch = Scratch()
         self.actor = Mlp(self._layers(ACTOR), scratch)
         self.critic = Mlp(self._layers(CRITIC), scratch)
 
     def parameters(self) -> dict[str, Float32Array]:
         """Return a copy of every parameter by name."""
-        return {name: self._view(self.flat, name).numpy().copy() for name in self._starts}
+        return {name: self._view(self._flat, name).numpy().copy() for name in self._starts}
 
     def gradients(self) -> dict[str, Float32Array]:
         """Return a copy of every gradient by name."""
-        return {name: self._view(self.gradient, name).numpy().copy() for name in self._starts}
+        return {name: self._view(self._gradient, name).numpy().copy() for name in self._starts}
 
     def gradient_norm(self) -> float:
         """Return the Euclidean norm of the whole gradient."""
-        return float(torch.dot(self.gradient, self.gradient)) ** 0.5
+        return float(torch.dot(self._gradient, self._gradient)) ** 0.5
 
     def _view(self, flat: torch.Tensor, name: str) -> torch.Tensor:
         start, shape = self._starts[name], self._shapes[name]
@@ -205,8 +207,8 @@ class Network:
         return [self._layer(f"{network}.{i}") for i in range(self._depth)]
 
     def _layer(self, name: str) -> _Layer:
-        weight, bias = (self._view(self.flat, f"{name}.{part}") for part in ("weight", "bias"))
-        d_weight = self._view(self.gradient, f"{name}.weight")
+        weight, bias = (self._view(self._flat, f"{name}.{part}") for part in ("weight", "bias"))
+        d_weight = self._view(self._gradient, f"{name}.weight")
         return _Layer(
             weight=weight,
             weight_t=weight.t(),
@@ -214,5 +216,5 @@ class Network:
             bias_column=bias[:, None],
             d_weight=d_weight,
             d_weight_t=d_weight.t(),
-            d_bias=self._view(self.gradient, f"{name}.bias"),
+            d_bias=self._view(self._gradient, f"{name}.bias"),
         )

@@ -21,6 +21,10 @@ LARGE_MOVE = 0.4
 """A one-bar move of adjusted close beyond this share is flagged for a look; it is never changed."""
 
 
+MOST_DAYS_BETWEEN = 3
+"""Median days between sessions beyond which bars are not daily."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BarReport:
     """What the check of a source found."""
@@ -99,6 +103,7 @@ def check_bars(raw: Columns, *, source: str) -> tuple[dict[str, AnyArray], BarRe
         If *raw* is not a table of bars.
     """
     require_raw_columns(raw, source=source)
+    _require_daily(np.asarray(raw["session"]), source=source)
     order = np.lexsort((np.asarray(raw["session"]), np.asarray(raw["symbol"])))
     rows: dict[str, AnyArray] = {name: np.asarray(raw[name])[order] for name in RAW_COLUMNS}
     keep, exact, conflicting = _settle_duplicates(rows)
@@ -123,6 +128,16 @@ def check_bars(raw: Columns, *, source: str) -> tuple[dict[str, AnyArray], BarRe
         large_moves=_large_moves(bars),
     )
     return bars, report
+
+
+def _require_daily(session: AnyArray, *, source: str) -> None:
+    # Everything that is annualised counts 252 sessions a year.
+    days = np.unique(session.astype(np.int64))
+    spacing = float(np.median(np.diff(days))) if len(days) > 1 else 1.0
+    if spacing > MOST_DAYS_BETWEEN:
+        raise MarketDataError(
+            f"bars of {source!r} must be daily, were {spacing:g} days apart (median). Give daily bars."
+        )
 
 
 def _settle_duplicates(rows: Mapping[str, AnyArray]) -> tuple[BoolArray, int, int]:

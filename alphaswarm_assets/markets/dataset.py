@@ -27,6 +27,9 @@ from alphaswarm_assets.specs.research import ResearchSpec
 PANEL_FILE = "panel.safetensors"
 """Name of the arrays inside the artifact."""
 
+ENDED_AFTER_BARS = 6
+"""A symbol without a usable bar in the last this many has stopped trading; fewer is a halt."""
+
 _EPOCH = date(1970, 1, 1)
 
 
@@ -85,6 +88,7 @@ def dataset_payload(
     panel = build_panel(spec, gold)
     walk = plan_walk(spec, panel.n_bars)
     _require_something_to_learn(panel, walk)
+    _require_that_none_ends(panel)
     first_known = {
         name: str(_day(panel.session[int(np.argmax(panel.known[:, i]))]))
         if panel.known[:, i].any()
@@ -205,7 +209,18 @@ def _scatter(
 
 def _gaps(tradable: BoolArray) -> int:
     seen = np.flatnonzero(tradable)
-    return int(seen[-1] - seen[0] + 1 - len(seen)) if len(seen) else 0
+    return len(tradable) - int(seen[0]) - len(seen) if len(seen) else 0
+
+
+def _require_that_none_ends(panel: Panel) -> None:
+    for i, name in enumerate(panel.symbols):
+        last = int(np.flatnonzero(panel.tradable[:, i])[-1])
+        if last < panel.n_bars - ENDED_AFTER_BARS:
+            raise MarketDataError(
+                f"dataset.symbols: {name} has no bar after {_day(panel.session[last])}, and the window goes on to "
+                f"{_day(panel.session[-1])}. What a holding in it is worth then is not in the data: leave it out, or "
+                "set dataset.end before it stops."
+            )
 
 
 def _day(session: np.int64) -> np.datetime64:

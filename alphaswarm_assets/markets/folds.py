@@ -79,6 +79,12 @@ def plan_walk(spec: ResearchSpec, n_bars: int) -> Walk:
             f"paper.reserve_fraction {spec.paper.reserve_fraction} of {n_bars} bars reserves {reserved}; a paper "
             f"session needs at least {MIN_BLOCK_BARS}. Raise the fraction or widen dataset.start..end."
         )
+    episodes = spec.evaluation.episodes
+    if n_blocks > 1 and size // episodes < 2:
+        raise MarketDataError(
+            f"evaluation.episodes {episodes} cuts an evaluation block of {size} bars in windows of {size // episodes}; "
+            "an episode needs at least 2. Lower evaluation.episodes or walk_forward.n_blocks."
+        )
     edges = [k * size for k in range(n_blocks)] + [usable]
     paper = Block(start=usable, stop=n_bars) if reserved else None
     if n_blocks == 1:

@@ -8,7 +8,7 @@ from typing import cast
 from alphaswarm_assets.errors import InvalidInputError
 from alphaswarm_assets.ports import Artifacts, TablePin
 from alphaswarm_assets.records.canonical import JsonObject
-from alphaswarm_assets.records.manifest import Artifact, pack
+from alphaswarm_assets.records.manifest import Artifact, newest, pack
 
 BRONZE, SILVER, GOLD = "bronze.bars", "silver.bars", "gold.features"
 
@@ -56,7 +56,7 @@ def table_pin(artifacts: Artifacts, digest: str) -> tuple[TablePin, str]:
     content = artifacts.manifest(digest)
     if content.kind != "table":
         raise InvalidInputError(f"expected a table artifact, was {content.kind!r}")
-    envelope = max(artifacts.envelopes(digest), key=lambda e: cast("str", e["made_at"]))
+    envelope = newest(artifacts.envelopes(digest))
     pin = TablePin(
         table=cast("str", content.facts["table"]),
         snapshot_id=int(cast("str", envelope["snapshot_id"])),

@@ -6,7 +6,7 @@ The *content* is what the same spec gives anywhere on one platform; its digest i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -113,3 +113,8 @@ def pack(
         files={name: digest_bytes(data) for name, data in sorted(payload.items())},
     )
     return Artifact(content=content, envelope=envelope or {}, payload=dict(payload))
+
+
+def newest(envelopes: Sequence[JsonObject]) -> JsonObject:
+    """Return the envelope that was made last; equal content that is made again keeps its digest and has a new one."""
+    return max(envelopes, key=lambda envelope: str(envelope.get("made_at", "")))

@@ -7,7 +7,8 @@ from typing import cast
 
 from alphaswarm_assets.errors import RefusedError, StaleArtifactError
 from alphaswarm_assets.records.canonical import JsonObject, pretty_json
-from alphaswarm_assets.records.manifest import Artifact, pack
+from alphaswarm_assets.records.manifest import pack
+from alphaswarm_assets.runtime.judging import require_own_words
 from alphaswarm_assets.runtime.workbench import RunContext, Workbench, record_run
 from alphaswarm_assets.specs.research import ResearchSpec
 
@@ -18,29 +19,43 @@ ALLOWED = frozenset({"PASS", "UNGATED"})
 """Decisions that may be registered and rehearsed."""
 
 
-def require_allowed(spec: ResearchSpec, verdict: Artifact, checkpoint: str) -> None:
-    """Return quietly if *verdict* allows the policy in *checkpoint* to go on.
+def require_allowed(bench: Workbench, spec: ResearchSpec, *, verdict: str, checkpoint: str) -> str:
+    """Return the decision of *verdict* if it allows the policies in *checkpoint* to go on.
+
+    The verdict is not taken at its word: its evidence is judged again, and the ledger of promotions must hold it.
 
     Raises
     ------
     RefusedError
-        If the verdict says no, or is of another spec.
+        If the verdict says no, is no verdict on *spec*, contradicts its evidence, or was never recorded.
     StaleArtifactError
         If the verdict judged another checkpoint.
     """
-    decision = verdict.content.facts["decision"]
-    if verdict.content.spec_hash != spec.snapshot_hash():
-        raise RefusedError(f"verdict {verdict.digest[:12]} is of another spec than {spec.key}")
+    judged = bench.artifacts.get(verdict)
+    decision = str(judged.content.facts.get("decision"))
     if decision not in ALLOWED:
-        reasons = "; ".join(cast("Sequence[str]", verdict.content.facts["reasons"]))
+        reasons = "; ".join(cast("Sequence[str]", judged.content.facts.get("reasons", ())))
         raise RefusedError(f"the verdict on {spec.key} is {decision}: {reasons}")
-    judged = verdict.content.inputs.get("trained_checkpoint")
-    if judged != checkpoint:
-        was = judged[:12] if judged else "none"
+    evidence = judged.content.inputs.get("evaluation_summary")
+    if evidence is None:
+        raise RefusedError(f"the verdict on {spec.key} names no evidence")
+    require_own_words(spec, judged, bench.artifacts.get(evidence))
+    recorded = {
+        row.body.get("verdict") for row in bench.promotions.rows() if row.body["event"] == "judged"
+    }
+    if verdict not in recorded:
+        raise RefusedError(
+            f"verdict {verdict[:12]} on {spec.key} stands in no row of the promotions ledger. Run "
+            f"`alphaswarm run {spec.key}` after restoring the ledger, or judge again."
+        )
+    of = judged.content.inputs.get("trained_checkpoint")
+    if of != checkpoint:
+        was = of[:12] if of else "none"
         raise StaleArtifactError(
             f"the verdict on {spec.key} judged checkpoint {was}, the current one is {checkpoint[:12]}. "
             f"Run `alphaswarm run {spec.key}`: it judges again."
         )
+    return decision
 
 
 def register(
@@ -59,9 +74,7 @@ def register(
     """
     if spec.mlflow is None:
         raise RefusedError(f"spec {spec.key} has no `mlflow` section, so nothing is registered")
-    judged = bench.artifacts.get(verdict)
-    require_allowed(spec, judged, checkpoint)
-    decision = cast("str", judged.content.facts["decision"])
+    decision = require_allowed(bench, spec, verdict=verdict, checkpoint=checkpoint)
     content: JsonObject = {
         "model": spec.mlflow.register_model_as,
         "alias": ALIAS,
@@ -99,7 +112,15 @@ def register(
     # Not only if it is new: a run that was killed in between has registered it and noted nothing.
     if version.created or not noted:
         bench.promotions.append(
-            {"event": "registered", "spec_key": spec.key, "version": version.version, **content}
+            {
+                "event": "registered",
+                "spec_key": spec.key,
+                "spec_hash": spec.snapshot_hash(),
+                "version": version.version,
+                "run_id": run.run_id,
+                "at": bench.clock.now().isoformat(),
+                **content,
+            }
         )
     record_run(
         bench,

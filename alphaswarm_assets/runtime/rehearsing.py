@@ -14,7 +14,7 @@ from alphaswarm_assets.markets.dataset import open_dataset
 from alphaswarm_assets.markets.folds import Walk
 from alphaswarm_assets.markets.panel import Block, Panel
 from alphaswarm_assets.ports import HALT_ALL
-from alphaswarm_assets.records.canonical import JsonObject
+from alphaswarm_assets.records.canonical import JsonObject, digest_json
 from alphaswarm_assets.records.manifest import pack
 from alphaswarm_assets.rehearsal.pack import build_pack, probe_pack
 from alphaswarm_assets.rehearsal.session import Session, run_probe, run_session
@@ -72,12 +72,12 @@ def rehearse(
     Raises
     ------
     RefusedError
-        If the verdict does not allow it, there is no window for it, or the session was halted by a person: nothing is
-        stored then, and the next run plays it again.
+        If the verdict does not allow it, there is no window for it, or the session was halted or ran out of time:
+        nothing is stored then, and the next run plays it again.
     StaleArtifactError
         If the verdict judged another checkpoint.
     """
-    require_allowed(spec, bench.artifacts.get(verdict), checkpoint)
+    decision = require_allowed(bench, spec, verdict=verdict, checkpoint=checkpoint)
     panel, walk = open_dataset(bench.artifacts.get(dataset))
     policies = open_policies(bench, bench.artifacts.get(checkpoint))
     desk = WindowDesk(
@@ -86,8 +86,15 @@ def rehearse(
         environment=spec.environment,
         policy=Ensemble(members=tuple(policies)),
     )
+    attempt = digest_json(["paper", spec.snapshot_hash(), verdict, checkpoint, dataset])
+    _finish_own_rollback(bench, spec, attempt)
+    bench.artifacts.keep_draft(attempt, b"under way")
     session = _play_session(bench, spec, desk)
     content, envelope = _pack(spec, session, checkpoint)
+    if decision == "UNGATED" and content["decision"] == "PASS":
+        content["decision"] = (
+            decision  # a policy that no gate was asked about is approved by no session
+        )
     record_run(
         bench,
         run,
@@ -96,11 +103,7 @@ def rehearse(
         status=session.status,
         result_summary={"paper_pack": content},
     )
-    if session.status == "halted" and session.halt is not None:
-        raise RefusedError(
-            f"the paper session of {spec.key} was halted ({session.halt.key}: {session.halt.reason}) after "
-            f"{len(session.episodes)} episodes. Release it with `alphaswarm resume`, then run again."
-        )
+    _require_whole(spec, session)
     artifact = pack(
         kind="paper_pack",
         spec_hash=spec.snapshot_hash(),
@@ -110,10 +113,35 @@ def rehearse(
             "trained_checkpoint": checkpoint,
             "research_dataset": dataset,
         },
-        facts=content,
+        facts={**content, "verdict_decision": decision},
         envelope={**run.envelope(bench), **envelope},
     )
-    return bench.artifacts.put(artifact)
+    digest = bench.artifacts.put(artifact)
+    bench.artifacts.drop_draft(attempt)
+    return digest
+
+
+def _finish_own_rollback(bench: Workbench, spec: ResearchSpec, attempt: str) -> None:
+    # A session that rolled itself back and was killed before its pack was kept is played again, to the same end. An
+    # operator's halt has another reason, and stays.
+    reason = bench.halts.reason(spec.key)
+    if reason is not None and reason.startswith("rollback:") and bench.artifacts.draft(attempt):
+        bench.halts.release(spec.key)
+
+
+def _require_whole(spec: ResearchSpec, session: Session) -> None:
+    # What a person or the clock cut short is no evidence, and a pack of it would depend on when it was cut.
+    played = f"after {len(session.episodes)} episodes"
+    if session.status == "halted" and session.halt is not None:
+        raise RefusedError(
+            f"the paper session of {spec.key} was halted ({session.halt.key}: {session.halt.reason}) {played}. "
+            "Release it with `alphaswarm resume`, then run again."
+        )
+    if session.status == "timeout":
+        raise RefusedError(
+            f"the paper session of {spec.key} ran out of paper.duration_seconds {played}. Run it again, or give it "
+            "more time."
+        )
 
 
 def _play_session(bench: Workbench, spec: ResearchSpec, desk: WindowDesk) -> Session:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from alphaswarm_assets.errors import AlphaSwarmError, RefusedError, StoreError
 from alphaswarm_assets.ports import Columns, TablePin
 from alphaswarm_assets.records.canonical import JsonObject
-from alphaswarm_assets.runtime.workbench import RunContext, Workbench, record_run
+from alphaswarm_assets.runtime.workbench import RunContext, Target, Workbench, record_run
 from alphaswarm_assets.specs.research import ResearchSpec
 
 # Verbs import what they run inside themselves: whoever loads the graph or asks for help pays for none of it.
@@ -20,11 +22,19 @@ class RLRuntime:
     bench: Workbench
     source_version: str
     """Commit (with a dirty flag) or package version of the code that runs."""
+    code_version: Callable[[str], str]
+    """Code version of an asset, as this process began with it."""
+    code_version_now: Callable[[str], str]
+    """Code version of an asset, read from its sources again."""
 
-    def context(self, run_id: str, code_version: str) -> RunContext:
-        """Return the context of the run *run_id* under *code_version*."""
+    def context(self, run_id: str, asset: str) -> RunContext:
+        """Return the context of the run *run_id*, which makes *asset*."""
         return RunContext(
-            run_id=run_id, code_version=code_version, source_version=self.source_version
+            run_id=run_id,
+            asset=asset,
+            code_version=self.code_version(asset),
+            source_version=self.source_version,
+            code_version_now=self.code_version_now,
         )
 
     def collect(
@@ -48,7 +58,8 @@ class RLRuntime:
         from alphaswarm_assets.runtime.training import SeedRun, train_seed
 
         task = SeedRun(spec=spec, fold=fold, seed=seed, dataset=dataset)
-        return train_seed(self.bench, task, run)
+        with self._noting_failure(run, spec, "train", fold):
+            return train_seed(self.bench, task, run)
 
     def gather(
         self,
@@ -63,8 +74,12 @@ class RLRuntime:
         from alphaswarm_assets.runtime.training import gather, log_curves
 
         digest = gather(self.bench, spec, fold, dataset=dataset, policies=policies, run=run)
-        log_curves(self.bench, spec, fold, digest)
-        summary: JsonObject = {"checkpoint": digest}
+        try:
+            log_curves(self.bench, spec, fold, digest)
+            curves = "logged"
+        except StoreError as error:  # a tracker that is away takes no policy with it; the curves stand in the policies
+            curves = str(error)
+        summary: JsonObject = {"checkpoint": digest, "curves": curves}
         if spec.training.post_train_battery:
             summary |= self.battery(spec, fold, dataset=dataset, checkpoint=digest)
         record_run(
@@ -95,7 +110,10 @@ class RLRuntime:
         """Measure a checkpoint on the block its fold has not seen."""
         from alphaswarm_assets.runtime.evaluating import evaluate
 
-        digest = evaluate(self.bench, spec, fold, dataset=dataset, checkpoint=checkpoint, run=run)
+        with self._noting_failure(run, spec, "evaluate", fold):
+            digest = evaluate(
+                self.bench, spec, fold, dataset=dataset, checkpoint=checkpoint, run=run
+            )
         facts = self.bench.artifacts.manifest(digest).facts
         record_run(
             self.bench,
@@ -131,15 +149,17 @@ class RLRuntime:
         """Join the reports of all folds into evidence."""
         from alphaswarm_assets.runtime.summarising import summarise
 
-        return summarise(self.bench, spec, reports, run=run)
+        with self._noting_failure(run, spec, "summarise"):
+            return summarise(self.bench, spec, reports, run=run)
 
     def judge(
-        self, spec: ResearchSpec, *, summary: str, stale: Sequence[str], run: RunContext
+        self, spec: ResearchSpec, *, summary: str | None, stale: Sequence[str], run: RunContext
     ) -> str:
         """Judge the evidence in *summary*; a REJECT is a result, never an error."""
         from alphaswarm_assets.runtime.judging import judge_study
 
-        return judge_study(self.bench, spec, summary=summary, stale=stale, run=run)
+        with self._noting_failure(run, spec, "judge"):
+            return judge_study(self.bench, spec, summary=summary, stale=stale, run=run)
 
     def register(
         self, spec: ResearchSpec, *, verdict: str, checkpoint: str, run: RunContext
@@ -147,7 +167,8 @@ class RLRuntime:
         """Register the promoted policy; refuses unless the verdict allows it."""
         from alphaswarm_assets.runtime.registering import register
 
-        return register(self.bench, spec, verdict=verdict, checkpoint=checkpoint, run=run)
+        with self._noting_failure(run, spec, "register"):
+            return register(self.bench, spec, verdict=verdict, checkpoint=checkpoint, run=run)
 
     def paper(
         self, spec: ResearchSpec, *, verdict: str, checkpoint: str, dataset: str, run: RunContext
@@ -155,9 +176,10 @@ class RLRuntime:
         """Rehearse the promoted policy on the paper window; refuses unless the verdict allows it."""
         from alphaswarm_assets.runtime.rehearsing import rehearse
 
-        return rehearse(
-            self.bench, spec, verdict=verdict, checkpoint=checkpoint, dataset=dataset, run=run
-        )
+        with self._noting_failure(run, spec, "paper"):
+            return rehearse(
+                self.bench, spec, verdict=verdict, checkpoint=checkpoint, dataset=dataset, run=run
+            )
 
     def walk_forward(self, spec: ResearchSpec, *, dataset: str, run: RunContext) -> str:
         """Train and evaluate every fold on *dataset* and return the evidence: the study without a graph around it."""
@@ -171,6 +193,31 @@ class RLRuntime:
                 spec, fold, dataset=dataset, checkpoint=checkpoint, run=run
             )
         return self.summarise(spec, reports, run=run)
+
+    @contextmanager
+    def _noting_failure(
+        self, run: RunContext, spec: ResearchSpec, target: Target, fold: str | None = None
+    ) -> Generator[None]:
+        try:
+            yield
+        except RefusedError:
+            raise  # a session that was halted has its row already, and a refusal ran nothing
+        except BaseException as stopped:
+            expected = isinstance(stopped, Exception)
+            words = str(stopped) if isinstance(stopped, AlphaSwarmError) else repr(stopped)
+            try:
+                record_run(
+                    self.bench,
+                    run,
+                    spec,
+                    target=target,
+                    status="error" if expected else "cancelled",
+                    result_summary={"error": words},
+                    fold=fold,
+                )
+            except AlphaSwarmError as failed:
+                stopped.add_note(f"nor could the run be recorded: {failed}")
+            raise
 
 
 def _evaluation_summary(facts: JsonObject) -> JsonObject:

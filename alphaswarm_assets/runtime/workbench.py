@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from alphaswarm_assets.errors import StaleArtifactError
 from alphaswarm_assets.ports import (
     Artifacts,
     Clock,
@@ -46,13 +48,27 @@ class RunContext:
     """Who asks for a run, and under which code."""
 
     run_id: str
+    asset: str
+    """What is made."""
     code_version: str
-    """Digest of the sources that decide the result; enters memo keys."""
+    """Digest of the sources that decide the result, when the run began; enters memo keys."""
     source_version: str
     """Commit or package version the process runs; provenance, in the envelope."""
+    code_version_now: Callable[[str], str]
+    """The same digest of an asset's sources as they are at this moment."""
 
     def envelope(self, bench: Workbench) -> JsonObject:
-        """Return the provenance that stands beside every content: never part of its digest."""
+        """Return the provenance that stands beside every content: never part of its digest.
+
+        Raises
+        ------
+        StaleArtifactError
+            If a source was edited since the run began: which version of it made the content cannot be told.
+        """
+        if self.code_version_now(self.asset) != self.code_version:
+            raise StaleArtifactError(
+                f"the sources of {self.asset} were edited while it was being made; nothing was kept. Run it again."
+            )
         device = bench.device.info()
         return {
             "run_id": self.run_id,

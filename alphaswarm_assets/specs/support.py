@@ -33,6 +33,7 @@ def unsupported(spec: ResearchSpec) -> Iterator[Fault]:
     yield from _environment(spec)
     yield from _training(spec)
     yield from _promotion(spec)
+    yield from _paper(spec)
 
 
 def _environment(spec: ResearchSpec) -> Iterator[Fault]:
@@ -105,3 +106,10 @@ def _promotion(spec: ResearchSpec) -> Iterator[Fault]:
             path="promotion.allow_lossless",
             problem="the profit-factor gate is not in this version; leave it out",
         )
+
+
+def _paper(spec: ResearchSpec) -> Iterator[Fault]:
+    for name in ("max_hard_breaches", "max_reject_rate"):
+        if spec.paper is not None and getattr(spec.paper, name) is not None:
+            problem = "no order gateway that counts is in this version, so it could only reject; leave it out"
+            yield Fault(path=f"paper.{name}", problem=problem)

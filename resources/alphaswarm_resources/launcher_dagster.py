@@ -17,12 +17,10 @@ import dagster as dg
 from dagster._core.definitions.reconstruct import ReconstructableJob, ReconstructableRepository
 from dagster._core.execution.execute_in_process import merge_run_tags
 from dagster._serdes import ConfigurableClassData
-from sqlalchemy.exc import SQLAlchemyError
 
-from alphaswarm_assets.errors import StoreError
 from alphaswarm_assets.ports import CellResult, Launcher, LaunchRequest
-from alphaswarm_resources.durable import what_to_do
-from alphaswarm_resources.eventlog_dagster import MEMO_KEY_TAG, UNFINISHED
+from alphaswarm_resources.durable import is_out_of_space, what_to_do
+from alphaswarm_resources.eventlog_dagster import MEMO_KEY_TAG, STORAGE, UNFINISHED, using_storage
 from alphaswarm_resources.processes import ProcessIdentity, host_name, this_process
 from alphaswarm_resources.run_errors import first_error
 from alphaswarm_resources.served_runs import HOST_TAG, abandoned
@@ -68,6 +66,7 @@ class DagsterLauncher(Launcher):
         parallel run, at most *n_parallel* at once, load it from.
         """
         self._instance = instance
+        self._folder = Path(instance.root_directory)
         self._give_job = job
         self._location = location
         self._n_parallel = n_parallel
@@ -76,28 +75,41 @@ class DagsterLauncher(Launcher):
         """Report as failed every run whose process is gone, free its pool slots, and return the ids of those runs.
 
         Runs of another host are left to whoever watches them there.
+
+        Raises
+        ------
+        StoreError
+            If Dagster's own storage cannot be written.
         """
-        of_this_host = dg.RunsFilter(tags={HOST_TAG: host_name()}, statuses=list(UNFINISHED))
-        lost = [run for run in self._instance.get_runs(of_this_host) if _is_lost(run)]
-        for run in lost:
-            self._instance.report_run_failed(
-                run, f"Process {run.tags[PID_TAG]}, which made this run, is gone."
-            )
-        for run in abandoned(self._instance):
-            self._instance.report_run_failed(
-                run, "The code server that made this run for the daemon is gone."
-            )
-            lost.append(run)
-        storage = self._instance.event_log_storage
-        for run_id in sorted(storage.get_concurrency_run_ids()):
-            run = self._instance.get_run_by_id(run_id)
-            if run is None or run.is_finished:
-                storage.free_concurrency_slots_for_run(run_id)
-        return [run.run_id for run in lost]
+        with using_storage(self._folder):
+            of_this_host = dg.RunsFilter(tags={HOST_TAG: host_name()}, statuses=list(UNFINISHED))
+            lost = [run for run in self._instance.get_runs(of_this_host) if _is_lost(run)]
+            for run in lost:
+                self._instance.report_run_failed(
+                    run, f"Process {run.tags[PID_TAG]}, which made this run, is gone."
+                )
+            for run in abandoned(self._instance):
+                self._instance.report_run_failed(
+                    run, "The code server that made this run for the daemon is gone."
+                )
+                lost.append(run)
+            storage = self._instance.event_log_storage
+            for run_id in sorted(storage.get_concurrency_run_ids()):
+                run = self._instance.get_run_by_id(run_id)
+                if run is None or run.is_finished:
+                    storage.free_concurrency_slots_for_run(run_id)
+            return [run.run_id for run in lost]
 
     def register_partition(self, axis: str, key: str) -> None:
-        """Add *key* to the dynamic partitions *axis*; adding it twice is no change."""
-        self._instance.add_dynamic_partitions(axis, [key])
+        """Add *key* to the dynamic partitions *axis*; adding it twice is no change.
+
+        Raises
+        ------
+        StoreError
+            If Dagster's own storage cannot be written.
+        """
+        with using_storage(self._folder):
+            self._instance.add_dynamic_partitions(axis, [key])
 
     def make(self, request: LaunchRequest) -> CellResult:
         """Materialise one cell and return how it ended; a failed step is a result, an interrupt is too.
@@ -110,18 +122,16 @@ class DagsterLauncher(Launcher):
         launch = uuid.uuid4().hex
         tags = {MEMO_KEY_TAG: request.memo_key, LAUNCH_TAG: launch, **_owner_tags()}
         interrupted, refusal = False, None
-        try:
-            with _terminated_as_interrupted():
-                (self._make_in_steps if request.parallel else self._make_here)(request, tags)
-        except _INTERRUPTS:
-            interrupted = True
-        except dg.DagsterError as error:
-            refusal = f"{type(error).__name__}: {error}"
-        except (OSError, SQLAlchemyError) as error:
-            folder = Path(self._instance.root_directory)
-            raise StoreError(what_to_do("storage of Dagster", folder, error)) from error
-        runs = self._instance.get_runs(dg.RunsFilter(tags={LAUNCH_TAG: launch}), limit=1)
-        return self._ended(runs[0] if runs else None, interrupted=interrupted, refusal=refusal)
+        with using_storage(self._folder):
+            try:
+                with _terminated_as_interrupted():
+                    (self._make_in_steps if request.parallel else self._make_here)(request, tags)
+            except _INTERRUPTS:
+                interrupted = True
+            except dg.DagsterError as error:
+                refusal = f"{type(error).__name__}: {error}"
+            runs = self._instance.get_runs(dg.RunsFilter(tags={LAUNCH_TAG: launch}), limit=1)
+            return self._ended(runs[0] if runs else None, interrupted=interrupted, refusal=refusal)
 
     def _make_here(self, request: LaunchRequest, tags: Mapping[str, str]) -> None:
         self._job.execute_in_process(
@@ -191,11 +201,15 @@ class DagsterLauncher(Launcher):
             return CellResult(status="interrupted", run_id=run.run_id)
         if run.is_success:
             return CellResult(status="made", run_id=run.run_id)
-        return CellResult(
-            status="failed",
-            run_id=run.run_id,
-            error=refusal or first_error(self._instance, run.run_id),
-        )
+        error = refusal or first_error(self._instance, run.run_id)
+        if _is_of_full_disk(error):
+            error = what_to_do(STORAGE, self._folder, OSError(error))
+        return CellResult(status="failed", run_id=run.run_id, error=error)
+
+
+def _is_of_full_disk(text: str) -> bool:
+    # A store of ours has said what to do already; an event of Dagster's, written by a step, has not.
+    return "Free some space" not in text and is_out_of_space(OSError(text))
 
 
 def _folder_of(module: str) -> str | None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from alphaswarm_assets.errors import AlphaSwarmError, InvalidInputError, StoreError
 from alphaswarm_assets.ports import ModelVersion, Registry
@@ -64,7 +65,9 @@ class MlflowRegistry(Registry):
             make_folder(self._root)
             client = self._open()
             if client.get_experiment_by_name(EXPERIMENT) is None:
-                client.create_experiment(EXPERIMENT, artifact_location=self._root.as_uri())
+                # A server keeps files where it was told to; without one they stand in this home.
+                own = None if self._uri.startswith(("http:", "https:")) else self._root.as_uri()
+                client.create_experiment(EXPERIMENT, artifact_location=own)
 
     def register(
         self,
@@ -77,8 +80,8 @@ class MlflowRegistry(Registry):
     ) -> ModelVersion:
         """Register *files* as a version of *name* tagged with *tags*, and point *alias* at it.
 
-        The same *identity* is registered once: a second call returns the first version and moves no alias, unless the
-        first was stopped before it had set its own.
+        The same *identity* is registered once: a second call returns the first version. Either way the alias points at
+        it afterwards: what is registered last is what challenges.
 
         Raises
         ------
@@ -101,7 +104,7 @@ class MlflowRegistry(Registry):
                 name=name,
                 version=str(held.version),
                 run_id=str(held.run_id),
-                alias=held.tags.get(_ALIAS, alias),
+                alias=alias,
                 created=created,
             )
 
@@ -136,7 +139,7 @@ class MlflowRegistry(Registry):
     def _client(self) -> Any:
         # MLflow would make a missing database on the way, and two processes at once would break it.
         if self._uri.startswith(_SQLITE) and not Path(self._uri.removeprefix(_SQLITE)).is_file():
-            raise StoreError(f"there is no registry at {self._uri}. Run: alphaswarm init")
+            raise StoreError(f"there is no registry at {self._shown}. Run: alphaswarm init")
         return self._open()
 
     @cached_property
@@ -144,9 +147,13 @@ class MlflowRegistry(Registry):
         experiment = self._client.get_experiment_by_name(EXPERIMENT)
         if experiment is None:
             raise StoreError(
-                f"there is no experiment {EXPERIMENT!r} at {self._uri}. Run: alphaswarm init"
+                f"there is no experiment {EXPERIMENT!r} at {self._shown}. Run: alphaswarm init"
             )
         return str(experiment.experiment_id)
+
+    @property
+    def _shown(self) -> str:
+        return redacted(self._uri, self._uri)
 
     def _open(self) -> Any:
         from mlflow.tracking import MlflowClient
@@ -176,8 +183,8 @@ class MlflowRegistry(Registry):
         )
 
     def _complete(self, version: Any, alias: str) -> None:
-        if _ALIAS not in version.tags:
-            self._client.set_registered_model_alias(version.name, alias, version.version)
+        self._client.set_registered_model_alias(version.name, alias, version.version)
+        if version.tags.get(_ALIAS) != alias:
             self._client.set_model_version_tag(version.name, version.version, _ALIAS, alias)
         if self._client.get_run(version.run_id).info.status == "RUNNING":
             self._client.set_terminated(version.run_id, "FINISHED")
@@ -233,10 +240,25 @@ class MlflowRegistry(Registry):
         except AlphaSwarmError:
             raise
         except (OSError, MlflowException) as error:
-            raise StoreError(what_to_do("model registry", self._root, error)) from error
+            message = what_to_do("model registry", self._root, error)
+            raise StoreError(redacted(message, self._uri)) from None
 
 
 def _check(what: str, text: str) -> None:
     # It stands in a search expression between quotes.
     if not text or not set(text) <= _LETTERS:
         raise InvalidInputError(f"{what} must be made of letters, digits and -_.|, was {text!r}")
+
+
+def redacted(text: str, uri: str) -> str:
+    """Return *text* with the user name, password and query of *uri* taken out wherever they stand in it."""
+    parts = urlsplit(uri)
+    place = parts.hostname or ""
+    if parts.port is not None:
+        place += f":{parts.port}"
+    if parts.username is not None or parts.query:
+        text = text.replace(uri, urlunsplit(parts._replace(netloc=place, query="")))
+    for secret in (parts.password, parts.query):
+        if secret:
+            text = text.replace(secret, "***").replace(unquote(secret), "***")
+    return text

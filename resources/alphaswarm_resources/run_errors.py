@@ -6,7 +6,7 @@ import dagster as dg
 from dagster._core.execution.plan.objects import StepFailureData
 from dagster_shared.error import SerializableErrorInfo
 
-_WRAPPERS = {"DagsterExecutionStepExecutionError", "RetryRequestedFromPolicy"}
+_WRAPPERS = {"DagsterExecutionStepExecutionError", "RetryRequested", "RetryRequestedFromPolicy"}
 _CRASHED = "ChildProcessCrashException"
 
 

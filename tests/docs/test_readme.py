@@ -16,7 +16,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def lifecycle_row(asset: str) -> str:
-    return next(line for line in README.splitlines() if line.startswith("|") and f"`{asset}`" in line)
+    return next(
+        line for line in README.splitlines() if line.startswith("|") and f"`{asset}`" in line
+    )
 
 
 def test_the_lifecycle_table_names_every_asset_in_its_stage_with_its_checks(tmp_path: Path) -> None:
@@ -47,15 +49,24 @@ def test_the_thresholds_it_states_are_those_of_the_example_specs(name: str) -> N
 
 
 def test_every_make_target_it_names_exists() -> None:
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
-    named = set(re.findall(r"^\$? ?make ([a-z]+)", README, re.M)) | set(re.findall(r"`make ([a-z]+)`", README))
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    named = set(re.findall(r"^\$? ?make ([a-z]+)", README, re.MULTILINE)) | set(
+        re.findall(r"`make ([a-z]+)`", README)
+    )
 
     assert named >= {"demo", "test", "ui"}
     assert named <= targets
 
 
 def test_every_link_inside_the_project_leads_somewhere() -> None:
-    pages = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    pages = [
+        ROOT / "README.md",
+        ROOT / "ARCHITECTURE.md",
+        ROOT / "CONTRIBUTING.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ]
     broken = [
         f"{page.name}: {link}"
         for page in pages

@@ -45,7 +45,13 @@ class Standing:
     @property
     def is_settled(self) -> bool:
         """Whether every cell is current and its content there, once, and nothing is left behind."""
-        left = (self.unfinished_runs, self.held_slots, self.running_mlflow_runs, self.damaged, self.leftovers)
+        left = (
+            self.unfinished_runs,
+            self.held_slots,
+            self.running_mlflow_runs,
+            self.damaged,
+            self.leftovers,
+        )
         once = (self.model_versions, self.registered_rows)
         return (
             set(self.states.values()) == {"current"}

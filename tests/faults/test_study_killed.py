@@ -18,7 +18,10 @@ from tests.faults.studies import Undisturbed, run_undisturbed
 
 pytestmark = [
     pytest.mark.faults,
-    pytest.mark.skipif(not (PROC / "self/stat").exists(), reason="an instant is a CPU time, which is read from /proc"),
+    pytest.mark.skipif(
+        not (PROC / "self/stat").exists(),
+        reason="an instant is a CPU time, which is read from /proc",
+    ),
 ]
 
 KILLED = -9
@@ -52,7 +55,11 @@ def kill_and_resume(
 
 
 def at_an_instant(
-    shelf: Shelf, undisturbed: Undisturbed, instants: np.random.Generator, *options: str, group: bool
+    shelf: Shelf,
+    undisturbed: Undisturbed,
+    instants: np.random.Generator,
+    *options: str,
+    group: bool,
 ) -> Callable[[], Command]:
     """Kill at a share of the CPU time of an undisturbed run, so that the load of the machine does not move it."""
 
@@ -98,13 +105,18 @@ def test_a_study_killed_between_two_steps_of_the_filesystem_ends_the_same(
     kill_and_resume(shelf, undisturbed, kills=4, kill_one=kill_one)
 
 
-def test_a_study_killed_where_it_hurts_ends_the_same(shelf: Shelf, undisturbed: Undisturbed) -> None:
+def test_a_study_killed_where_it_hurts_ends_the_same(
+    shelf: Shelf, undisturbed: Undisturbed
+) -> None:
     places = iter(
         [
             ("artifacts/objects", 6),  # an artifact is whole, and not yet in its place
             ("artifacts/memo", 2),  # a policy is stored and not remembered
             ("mlflow/artifacts/", 8),  # files of a model are half written
-            ("ledgers/promotions.jsonl", 1),  # a model is registered, and the ledger does not say so
+            (
+                "ledgers/promotions.jsonl",
+                1,
+            ),  # a model is registered, and the ledger does not say so
         ]
     )
 

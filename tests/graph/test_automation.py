@@ -16,7 +16,7 @@ from alphaswarm_assets.defs.advancing import MAX_ATTEMPTS, Request, open_request
 from alphaswarm_assets.specs.loading import parse_spec
 from alphaswarm_assets.specs.research import ResearchSpec
 from tests.graph.conftest import TINY, write_bars
-from tests.graph.ticking import QUIET, asked_for, evaluate, make, pretend, runs_of, tick
+from tests.graph.ticking import asked_for, evaluate, make, pretend, runs_of, tick
 
 Ask: TypeAlias = Callable[..., ResearchSpec]
 
@@ -79,7 +79,7 @@ def closing_note(house: House, spec: ResearchSpec) -> str:
 def file_request(house: House, definitions: dg.Definitions, key: str) -> dg.ExecuteInProcessResult:
     return definitions.resolve_job_def("research").execute_in_process(
         instance=house.instance,
-        run_config={**QUIET, "ops": {"file_request": {"config": {"spec": key}}}},
+        run_config={"spec": key},
         raise_on_error=False,
     )
 

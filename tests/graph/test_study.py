@@ -162,14 +162,12 @@ def test_a_report_replays_to_the_same_bytes(
 def test_the_study_without_a_graph_around_it_ends_in_the_same_evidence(
     passed: tuple[House, ResearchSpec, DriveReport],
 ) -> None:
-    from alphaswarm_assets.drive.code import code_version
-
     house, spec, _ = passed
     dataset = house.event_log().latest("research_dataset", spec.key)
     summary = house.event_log().latest("evaluation_summary", spec.key)
     assert dataset is not None
     assert summary is not None
-    run_context = house.runtime.context("walk", code_version("trained_checkpoint"))
+    run_context = house.runtime.context("walk", "trained_checkpoint")
 
     assert (
         house.runtime.walk_forward(spec, dataset=dataset.digest, run=run_context) == summary.digest
@@ -269,7 +267,7 @@ def test_the_post_train_battery_is_kept_with_the_training_run_when_configured(
     tmp_path: Path, house_at: MakeHouse
 ) -> None:
     house = house_at(tmp_path / "home")
-    line = "training: {seed: 11, total_timesteps: 256, n_envs: 8, n_steps: 32, batch_size: 64, post_train_battery: true}"
+    line = "training: {seed: 11, total_timesteps: 256, n_envs: 8, n_steps: 32, batch_size: 64,\n  post_train_battery: true}"
     spec = tiny_spec(training=line, evaluation="evaluation: {}")
     house.run(spec, folds=["f0"], watch=lambda _: None)
     trained: list[Any] = [r.body for r in house.runs.rows() if r.body["target"] == "train"]
