@@ -4,6 +4,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 
 import dagster as dg
+from pydantic import Field
 
 from alphaswarm_assets.defs.advancing import (
     MEMO_KEY_TAG,
@@ -36,8 +37,7 @@ EXECUTOR = dg.multiprocess_executor.configured({"max_concurrent": 2, "start_meth
 class ResearchConfig(dg.Config):
     """Which study to drive."""
 
-    spec: str
-    """Key of a registered spec: see `alphaswarm spec list`."""
+    spec: str = Field(description="Key of a registered spec: see `alphaswarm spec list`.")
 
 
 @dg.op

@@ -123,11 +123,12 @@ def role_of(parent: Cell, child: Cell) -> str:
 
 
 def _why_not_current(cell: Cell, plan: Mapping[str, Planned]) -> list[str]:
-    """Return a sentence for everything *cell* rests on, itself included, that is not current and waits for nothing."""
+    """Return a sentence for everything *cell* rests on, itself included, that is not current, the source first."""
+    lines = [line for parent in cell.parents for line in _why_not_current(parent, plan)]
     found = plan[cell.name]
-    if found.state == "waiting":
-        return sorted({line for parent in cell.parents for line in _why_not_current(parent, plan)})
-    return [] if found.state == "current" else [f"{cell.name} is not current: {found.why}"]
+    if found.state not in {"current", "waiting"}:
+        lines.append(f"{cell.name} is not current: {found.why}")
+    return list(dict.fromkeys(lines))
 
 
 def _refusal(

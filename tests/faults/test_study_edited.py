@@ -94,7 +94,6 @@ def in_words(name: str) -> str:
         (flipped("evaluation_report f0", "files/series.safetensors"), ["evaluation_report f0"]),
         (deleted("evaluation_summary"), ["evaluation_summary"]),
         (pass_for_all, ["promotion_verdict"]),
-        (flipped("registered_model", "manifest.json"), ["registered_model"]),
         (flipped("paper_pack", "envelope.json"), ["paper_pack"]),
         (flipped_rows("silver/bars"), ["silver_bars"]),
     ],
@@ -105,7 +104,6 @@ def in_words(name: str) -> str:
         "the series of a report",
         "a summary that is gone",
         "a decision",
-        "the manifest of a registration",
         "the envelope of a pack",
         "rows of a table",
     ],
@@ -123,8 +121,20 @@ def test_what_was_edited_is_made_again_and_nothing_else_is(
             name.partition("|")[0].replace("[f", " f").partition("[")[0] for name in report.made
         ] == remade
         assert digests_of(fresh, spec) == undisturbed.standing.digests
-    found = standing_of(shelf.home, spec)
-    assert found.model_versions == found.registered_rows == 1
+        assert {p.state for p in fresh.plan(spec)} == {"current"}
+
+
+def test_a_registration_that_was_edited_is_noted_again_and_registers_no_second_version(
+    house: House, shelf: Shelf, undisturbed: Undisturbed
+) -> None:
+    flipped("registered_model", "manifest.json")(house, shelf.spec)
+    ended = shelf.run()
+    found = standing_of(shelf.home, shelf.spec)
+
+    assert ended.code == 0, ended.err
+    assert [in_words(name) for name in ended.report["made"]] == ["registered_model"]
+    assert found.digests == undisturbed.standing.digests
+    assert found.model_versions == found.registered_rows == found.damaged == 1
 
 
 @pytest.mark.parametrize(

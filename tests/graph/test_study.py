@@ -267,7 +267,8 @@ def test_the_post_train_battery_is_kept_with_the_training_run_when_configured(
     tmp_path: Path, house_at: MakeHouse
 ) -> None:
     house = house_at(tmp_path / "home")
-    line = "training: {seed: 11, total_timesteps: 256, n_envs: 8, n_steps: 32, batch_size: 64,\n  post_train_battery: true}"
+    line = "training: {seed: 11, total_timesteps: 256, n_envs: 8, n_steps: 32, batch_size: 64,"
+    line += " post_train_battery: true}"
     spec = tiny_spec(training=line, evaluation="evaluation: {}")
     house.run(spec, folds=["f0"], watch=lambda _: None)
     trained: list[Any] = [r.body for r in house.runs.rows() if r.body["target"] == "train"]

@@ -52,19 +52,21 @@ def serving(house: House, *, daemon: bool) -> Generator[str]:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    assert left_over(house.home) == []
+    assert working_on(house.home) == {}
 
 
-def left_over(home: Path) -> list[str]:
-    """Return the commands of the processes that still work on *home*, but this one and its browser."""
-    found: list[str] = []
+def working_on(home: Path) -> dict[int, str]:
+    """Return pid and command of the processes that work on *home*, but this one and its browser."""
+    found: dict[int, str] = {}
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
+            command = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
             environment = (path / "environ").read_bytes().split(b"\0")
-            if f"ALPHASWARM_HOME={home}".encode() in environment and path.name != str(os.getpid()):
-                found.append((path / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+            if f"ALPHASWARM_HOME={home}".encode() in environment and command:
+                found[int(path.name)] = command
+    found.pop(os.getpid(), None)
     browser = ("playwright", "chrom")
-    return [command for command in found if command and not any(b in command for b in browser)]
+    return {pid: said for pid, said in found.items() if not any(name in said for name in browser)}
 
 
 def _free_port() -> int:

@@ -30,8 +30,8 @@ def test_a_study_launched_in_the_browser_ends_in_a_verdict_and_a_paper_pack(
     page = visit().page
     with serving(house, daemon=True) as address:
         page.goto(f"{address}/jobs")
-        page.get_by_role("link", name="research", exact=True).first.click()
-        page.get_by_role("tab", name="Launchpad").click()
+        page.get_by_text("research", exact=True).first.click()
+        page.get_by_text("Launchpad", exact=True).click()
         page.locator(".CodeMirror").first.click()
         page.keyboard.press("ControlOrMeta+a")
         page.keyboard.type(f"spec: {spec.key}")

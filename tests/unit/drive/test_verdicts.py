@@ -7,6 +7,7 @@ import pytest
 
 from alphaswarm_assets.drive.verdicts import verdict_of
 from alphaswarm_assets.ports import Artifacts
+from alphaswarm_assets.records.canonical import JsonObject
 from alphaswarm_assets.records.manifest import Artifact, Content, pack
 from tests.unit.drive.conftest import World
 
@@ -28,6 +29,9 @@ class Shelf:
 
     def manifest(self, digest: str) -> Content:
         return self.held[digest].content
+
+    def envelopes(self, digest: str) -> list[JsonObject]:
+        return [self.held[digest].envelope]
 
     def keep(self, world: World, asset: str, facts: dict[str, Any], **more: Any) -> str:
         """Store an artifact and record it as the latest materialisation of *asset*."""

@@ -82,7 +82,8 @@ def test_features_look_back_before_the_window(gold: dict[str, AnyArray]) -> None
 
 
 def test_both_ends_of_the_window_are_inside_it(gold: dict[str, AnyArray]) -> None:
-    _, facts = dataset_payload(_spec(start=_at(10), end=_at(310)), gold)
+    spec = _spec(start=_at(10), end=_at(310), symbols=["OLD", "NEW"])
+    _, facts = dataset_payload(spec, gold)
     assert (facts["first_session"], facts["last_session"], facts["n_bars"]) == (
         _at(10),
         _at(310),
@@ -203,7 +204,7 @@ def test_the_payload_opens_to_the_same_panel_and_walk(gold: dict[str, AnyArray])
 
 
 def test_the_same_gold_gives_the_same_bytes_in_any_order(gold: dict[str, AnyArray]) -> None:
-    spec = _spec()
+    spec = _spec(symbols=["OLD", "NEW"])
     order = Streams(1).generator("shuffle").permutation(len(gold["symbol"]))
     shuffled = {name: column[order] for name, column in gold.items()}
     assert dataset_payload(spec, shuffled) == dataset_payload(spec, gold)
@@ -219,6 +220,32 @@ def test_a_missing_bar_inside_a_listing_is_counted() -> None:
     assert facts["missing_bars"] == {"A": 2, "B": 0}
 
 
+def test_a_symbol_that_stops_trading_inside_the_window_is_refused(
+    gold: dict[str, AnyArray],
+) -> None:
+    with pytest.raises(MarketDataError, match=f"GONE has no bar after {_at(99)}, and the window"):
+        dataset_payload(_spec(), gold)
+
+
+def test_a_halt_at_the_end_of_the_window_is_a_gap_and_no_end() -> None:
+    raw = {"A": range(N), "B": range(N - 5)}
+    _, facts = dataset_payload(_spec(), _gold(_raw(raw)))
+    assert facts["missing_bars"] == {"A": 0, "B": 5}
+
+
+def test_episodes_that_do_not_fit_are_refused_before_anything_is_trained(
+    gold: dict[str, AnyArray],
+) -> None:
+    spec = _spec(symbols=["OLD", "NEW"])
+    wide = spec.model_copy(
+        update={"evaluation": spec.evaluation.model_copy(update={"episodes": 70})}
+    )
+    with pytest.raises(
+        MarketDataError, match=r"evaluation\.episodes 70 cuts an evaluation block of 133"
+    ):
+        dataset_payload(wide, gold)
+
+
 def test_a_fold_with_nothing_known_to_train_on_is_refused() -> None:
     gold = _gold(_raw({"A": range(75)}))
     spec = _spec(features=["return_63"])
@@ -229,7 +256,7 @@ def test_a_fold_with_nothing_known_to_train_on_is_refused() -> None:
 
 
 def test_an_artifact_of_another_kind_is_no_dataset(gold: dict[str, AnyArray]) -> None:
-    payload, facts = dataset_payload(_spec(), gold)
+    payload, facts = dataset_payload(_spec(symbols=["OLD", "NEW"]), gold)
     artifact = pack(kind="dataset", spec_hash=None, payload=payload, facts=facts)
     report = replace(artifact, content=replace(artifact.content, kind="report"))
     with pytest.raises(InvalidInputError, match="expected a dataset artifact, was 'report'"):
