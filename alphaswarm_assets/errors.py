@@ -11,6 +11,7 @@
   x StoreError              - a store that could not be written or opened: disk full, locked, not initialised
   x RefusedError            - a step that may not go on: no PASS, halted, expired
   x BusyError               - another process holds the lock
+  x DivergedError           - a training whose loss is no longer a number
 
 A gate that says no is not an error: it is a `Verdict`.
 """
@@ -105,3 +106,7 @@ class RefusedError(AlphaSwarmError):
 
 class BusyError(AlphaSwarmError):
     """Another process holds the lock this step needs."""
+
+
+class DivergedError(AlphaSwarmError, ArithmeticError):
+    """A training whose loss is no longer a number; trying it again gives the same."""

@@ -70,4 +70,4 @@ def _beside(evidence: Mapping[str, Any]) -> str:
         if (metrics := evidence.get("metrics", {}).get(label)) is not None
     }
     words = ", ".join(f"{who} {sharpe}" for who, sharpe in found.items())
-    return f"Sharpe ratios a year over the same bars: {words}." if len(found) > 1 else ""
+    return f"Sharpe ratio over the same bars: {words}." if len(found) > 1 else ""

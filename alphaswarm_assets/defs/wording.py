@@ -86,7 +86,7 @@ def result_of(outcome: Mapping[str, Any]) -> str:
     """Return how a gate went, so that its sign and its word say the same."""
     status = str(outcome["status"]).replace("_", " ")
     sign = "✓" if outcome["passed"] else "○" if outcome["status"] == "not_applicable" else "✗"
-    return f"{sign}{_NO_BREAK}{status}"
+    return f"{sign} {status}".replace(" ", _NO_BREAK)
 
 
 def metrics_row(metrics: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, str]:

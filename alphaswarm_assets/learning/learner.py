@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from alphaswarm_assets.errors import RefusedError
+from alphaswarm_assets.errors import DivergedError
 from alphaswarm_assets.learning.adam import Adam
 from alphaswarm_assets.learning.checkpoint import CurveRow, TrainedPolicy
 from alphaswarm_assets.learning.draft import State, restore_stream, stream_state
@@ -117,7 +117,7 @@ class Learner:
 
         Raises
         ------
-        RefusedError
+        DivergedError
             If a loss is not finite.
         """
         number = self.n_updates + 1
@@ -160,7 +160,7 @@ class Learner:
         self._adam.step(network.flat, network.gradient, norm)
 
     def _refuse(self, number: int, found: Measures, norm: float) -> None:
-        raise RefusedError(
+        raise DivergedError(
             f"training stopped: the loss and its gradient must be finite, at update {number} policy_loss was "
             f"{found.policy_loss!r}, value_loss {found.value_loss!r} and the gradient's norm {norm!r} "
             f"(seed {self._seed}). Lower training.learning_rate or training.value_coef, or look at the bars of the "

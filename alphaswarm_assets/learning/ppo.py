@@ -63,7 +63,7 @@ def train(
     ------
     MarketDataError
         If the window is too short or has no known symbol.
-    RefusedError
+    DivergedError
         If the loss is no longer finite.
     """
     run = fingerprint(

@@ -60,12 +60,13 @@ class Command:
     """A command under way, leader of its own process group."""
 
     process: subprocess.Popen[bytes]
-    folder: Path
+    says: Path
+    """Where its output goes: files ``out`` and ``err`` in this folder."""
 
     @property
     def err(self) -> str:
         """What it has said so far."""
-        return (self.folder / "err").read_text(encoding="utf-8")
+        return (self.says / "err").read_text(encoding="utf-8")
 
     def cpu_s(self) -> float:
         """Return the CPU seconds its whole group has used."""
@@ -106,7 +107,7 @@ class Command:
         """Wait for its end and return how it ended."""
         before_s = _children_s()
         code = self.process.wait(timeout=timeout_s)
-        out, err = ((self.folder / name).read_text(encoding="utf-8") for name in ("out", "err"))
+        out, err = ((self.says / name).read_text(encoding="utf-8") for name in ("out", "err"))
         return Ended(code=code, out=out, err=err, cpu_s=_children_s() - before_s)
 
 
@@ -116,21 +117,23 @@ def start(
     root: Path = ROOT,
     program: Sequence[str] = COMMAND,
     variables: Mapping[str, str] | None = None,
+    beside: str = "first",
 ) -> Command:
-    """Start ``alphaswarm --home HOME ARGUMENTS``; its output goes to files beside the home."""
-    folder = home.parent
+    """Start ``alphaswarm --home HOME ARGUMENTS``; its output goes to the folder *beside* beside the home."""
+    says = home.parent / f"{beside}-says"
+    says.mkdir(exist_ok=True)
     words = [sys.executable, *program, "--home", str(home), *map(str, arguments)]
-    with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
+    with (says / "out").open("wb") as out, (says / "err").open("wb") as err:
         process = subprocess.Popen(
             words,
-            cwd=folder,
+            cwd=home.parent,
             env={**environment(root), **(variables or {})},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
             start_new_session=True,
         )
-    return Command(process=process, folder=folder)
+    return Command(process=process, says=says)
 
 
 def run(home: Path, *arguments: object, **options: Any) -> Ended:

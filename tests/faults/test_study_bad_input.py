@@ -134,4 +134,3 @@ def test_other_bars_make_what_stood_on_the_old_ones_stale(house: House, shelf: S
         "paper_pack",
     ]
     assert ended.report["verdict"]["current"] is True
-

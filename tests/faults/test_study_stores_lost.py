@@ -31,7 +31,9 @@ def run_again(shelf: Shelf) -> tuple[list[str], Standing]:
     ended = shelf.run()
     assert ended.code == 0, ended.err
     assert ended.report["failed"] == {}
-    return [name.partition("[")[0] for name in ended.report["made"]], standing_of(shelf.home, shelf.spec)
+    return [name.partition("[")[0] for name in ended.report["made"]], standing_of(
+        shelf.home, shelf.spec
+    )
 
 
 @pytest.mark.parametrize("lost", ["lake", "lake/warehouse", "lake/catalog.db"])
@@ -63,28 +65,28 @@ def trained(home: Path, spec: ResearchSpec) -> dict[str, int]:
     with opened(home) as house:
         folders = (home / "artifacts" / "objects").glob("??/*")
         kinds = {path.name: house.artifacts.manifest(path.name).kind for path in folders}
-        return {d: len(house.artifacts.envelopes(d)) for d, kind in kinds.items() if kind == "policy"}
+        return {
+            d: len(house.artifacts.envelopes(d)) for d, kind in kinds.items() if kind == "policy"
+        }
 
 
-@pytest.mark.parametrize("ledger", ["specs", "runs", "promotions"])
-def test_a_row_that_was_torn_is_set_aside_and_the_rows_before_it_count(
-    home: Path, shelf: Shelf, ledger: str
+def test_rows_that_were_torn_are_set_aside_and_the_rows_before_them_count(
+    home: Path, shelf: Shelf, undisturbed: Undisturbed
 ) -> None:
-    path = home / "ledgers" / f"{ledger}.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole + whole[:70])
-    shutil.rmtree(home / "artifacts" / "objects")
-    (home / "artifacts" / "objects").mkdir()
+    delete_artifact(home, shelf.spec, "promotion_verdict")
+    ledgers = {name: home / "ledgers" / f"{name}.jsonl" for name in ("specs", "runs", "promotions")}
+    whole = {name: path.read_bytes() for name, path in ledgers.items()}
+    for name, path in ledgers.items():
+        path.write_bytes(whole[name] + whole[name][:70])
     made, found = run_again(shelf)
 
-    assert len(made) == 12
-    assert found.is_settled_but_for_strays
-    torn = path.with_name(f"{path.name}.torn-1")
-    if ledger == "specs":  # nothing is written to it: the spec is registered already
-        assert path.read_bytes() == whole + whole[:70]
-    else:
-        assert torn.read_bytes() == whole[:70]
-        assert path.read_bytes().startswith(whole)
+    assert made == ["promotion_verdict"]
+    assert found == undisturbed.standing
+    for name in ("runs", "promotions"):
+        path = ledgers[name]
+        assert path.with_name(f"{path.name}.torn-1").read_bytes() == whole[name][:70]
+        assert path.read_bytes().startswith(whole[name])
+        assert path.stat().st_size > len(whole[name])
 
 
 def edit(path: Path, change: Callable[[str], str]) -> None:
@@ -92,25 +94,24 @@ def edit(path: Path, change: Callable[[str], str]) -> None:
     path.write_text("\n".join([change(first), *others]) + "\n")
 
 
-def test_a_promotion_that_was_edited_lets_nothing_be_registered(home: Path, shelf: Shelf) -> None:
-    """The row says REJECT where the verdict said PASS; whoever registers reads the ledger first."""
-    registration = digest_of(home, shelf.spec, "registered_model")
-    shutil.rmtree(home / "artifacts" / "objects" / registration[:2] / registration)
-    edit(home / "ledgers" / "promotions.jsonl", lambda row: row.replace("PASS", "REJECT"))
-    ended = shelf.run()
-
-    assert ended.code == 1
-    (told,) = ended.report["failed"].values()
-    assert told.startswith("LedgerError: ledger ")
-    assert "promotions.jsonl" in told
-    assert "Restore the file from a copy; do not edit it." in told or "row 1" in told
-
-
-def digest_of(home: Path, spec: ResearchSpec, asset: str) -> str:
+def delete_artifact(home: Path, spec: ResearchSpec, asset: str) -> None:
     with opened(home) as house:
         pin = house.event_log().latest(asset, spec.key)
     assert pin is not None
-    return pin.digest
+    shutil.rmtree(home / "artifacts" / "objects" / pin.digest[:2] / pin.digest)
+
+
+def test_a_promotion_that_was_edited_lets_nothing_be_registered(home: Path, shelf: Shelf) -> None:
+    delete_artifact(home, shelf.spec, "registered_model")
+    path = home / "ledgers" / "promotions.jsonl"
+    edit(path, lambda row: row.replace("PASS", "REJECT"))
+    ended = shelf.run()
+
+    assert ended.code == 1
+    assert ended.report["failed"] == {
+        f"registered_model[{shelf.spec.key}]": f"LedgerError: ledger {str(path)!r} is broken at row 0: its index, its "
+        "link to the row before or its digest is not what was written. Restore the file from a copy; do not edit it."
+    }
 
 
 def test_a_spec_that_was_edited_in_its_ledger_is_not_run(home: Path, shelf: Shelf) -> None:

@@ -14,7 +14,7 @@ from alphaswarm_assets.errors import LedgerError, RefusedError, StoreError
 from alphaswarm_assets.records.manifest import pack
 from alphaswarm_assets.rehearsal.pack import is_approved
 from alphaswarm_assets.runtime.registering import require_allowed
-from tests.graph.conftest import tiny_spec, write_bars
+from tests.graph.conftest import copy_home, tiny_spec, write_bars
 from tests.graph.test_study import failure_text, made, materialise, run
 
 MakeHouse = Callable[[Path], House]
@@ -27,10 +27,8 @@ def digest_of(house: House, asset: str, partition: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> House:
-    house = compose(tmp_path_factory.mktemp("refusals") / "home")
-    write_bars(house.home / "bars" / "tiny.csv")
-    house.initialise()
+def house(tmp_path_factory: pytest.TempPathFactory, template: Path) -> House:
+    house = copy_home(template, tmp_path_factory.mktemp("refusals") / "home")
     assert run(house, tiny_spec()).failed == {}
     return house
 

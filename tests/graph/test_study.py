@@ -12,7 +12,7 @@ import pytest
 from alphaswarm_assets.definitions import House, definitions_of
 from alphaswarm_assets.drive.loop import DriveReport
 from alphaswarm_assets.specs.research import ResearchSpec
-from tests.graph.conftest import tiny_spec
+from tests.graph.conftest import copy_home, tiny_spec
 
 MakeHouse = Callable[[Path], House]
 
@@ -46,26 +46,20 @@ def made(result: dg.ExecuteInProcessResult) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def passed(tmp_path_factory: pytest.TempPathFactory) -> tuple[House, ResearchSpec, DriveReport]:
-    house, spec = _house(tmp_path_factory), tiny_spec()
+def passed(
+    tmp_path_factory: pytest.TempPathFactory, template: Path
+) -> tuple[House, ResearchSpec, DriveReport]:
+    house, spec = copy_home(template, tmp_path_factory.mktemp("passed") / "home"), tiny_spec()
     return house, spec, run(house, spec)
 
 
 @pytest.fixture(scope="module")
-def rejected(tmp_path_factory: pytest.TempPathFactory) -> tuple[House, ResearchSpec, DriveReport]:
-    house = _house(tmp_path_factory)
+def rejected(
+    tmp_path_factory: pytest.TempPathFactory, template: Path
+) -> tuple[House, ResearchSpec, DriveReport]:
+    house = copy_home(template, tmp_path_factory.mktemp("rejected") / "home")
     spec = tiny_spec(promotion="promotion: {min_sharpe: 50, min_seeds: 2}")
     return house, spec, run(house, spec)
-
-
-def _house(factory: pytest.TempPathFactory) -> House:
-    from alphaswarm_assets.definitions import compose
-    from tests.graph.conftest import write_bars
-
-    house = compose(factory.mktemp("study") / "home")
-    write_bars(house.home / "bars" / "tiny.csv")
-    house.initialise()
-    return house
 
 
 def test_a_study_that_passes_is_registered_and_rehearsed(

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from alphaswarm_assets.errors import RefusedError, StoreError
+from alphaswarm_assets.errors import DivergedError, StoreError
 from alphaswarm_assets.learning.adam import Adam
 from alphaswarm_assets.learning.checkpoint import TrainedPolicy, policy_files
 from alphaswarm_assets.learning.evaluation import roll_out
@@ -263,7 +263,7 @@ def test_a_draft_that_cannot_be_kept_does_not_hide_what_stopped_training(
 def test_a_loss_that_is_not_finite_stops_training_by_name(walk: MakePanel, clock: Clock) -> None:
     drafts: list[bytes] = []
     with pytest.raises(
-        RefusedError, match=r"at update 1 policy_loss was .* value_loss .* \(seed 7\)"
+        DivergedError, match=r"at update 1 policy_loss was .* value_loss .* \(seed 7\)"
     ):
         _train(walk(), clock, value_coef=1e38, keep_draft=drafts.append)
     assert len(drafts) == 1
