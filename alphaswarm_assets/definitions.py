@@ -21,6 +21,7 @@ from alphaswarm_assets.errors import MarketDataError, MissingArtifactError, Stal
 from alphaswarm_assets.markets.tables import table_pin
 from alphaswarm_assets.ports import BarSource, Clock, EventLog, HaltSwitch
 from alphaswarm_assets.records.manifest import newest
+from alphaswarm_assets.runtime.registering import identity_of
 from alphaswarm_assets.runtime.rl_runtime import RLRuntime
 from alphaswarm_assets.runtime.workbench import Workbench
 from alphaswarm_assets.specs.registry import SpecRegistry
@@ -244,12 +245,15 @@ class House:
         return sources[name]
 
     def _holds(self, digest: str) -> bool:
-        """Whether the artifact and what it stands for verify: the rows of a table, the policies of a checkpoint."""
+        """Whether the artifact and what it stands for are there: a table's rows, a checkpoint's policies, a version."""
         if not self.artifacts.holds(digest):
             return False
         content = self.artifacts.manifest(digest)
         if content.kind == "table":
             return self._holds_rows(digest)
+        if content.kind == "registration":
+            model = str(content.facts["model"])
+            return self.registry.holds(model, identity=identity_of(content.facts))
         policies = [d for role, d in content.inputs.items() if role.startswith("policy[")]
         return all(self.artifacts.holds(policy) for policy in policies)
 

@@ -180,6 +180,10 @@ class Registry(Protocol):
         """
         ...
 
+    def holds(self, name: str, *, identity: str) -> bool:
+        """Return whether a version of *name* with *identity* is there; one that cannot be asked holds nothing."""
+        ...
+
     def log_curves(
         self,
         *,

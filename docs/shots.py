@@ -45,8 +45,8 @@ def main() -> None:
         page.get_by_text("Hide navigation").click()
         _take_graph(page, out / "asset-graph.png")
         for asset, key, name, height in (
-            ("promotion_verdict", refused, "verdict-reject", 1190),
-            ("promotion_verdict", passed, "verdict-pass", 1190),
+            ("promotion_verdict", refused, "verdict-reject", 1250),
+            ("promotion_verdict", passed, "verdict-pass", 1250),
             ("paper_pack", passed, "paper-pack", 900),
         ):
             page.set_viewport_size({"width": 1360, "height": height})
@@ -94,7 +94,7 @@ def _browsing() -> Generator[Any]:
             executable_path=found,
             headless=True,
             args=FLAGS,
-            viewport={"width": 1900, "height": 680},
+            viewport={"width": 1560, "height": 660},
         )
         yield context.new_page()
         context.close()
@@ -102,6 +102,8 @@ def _browsing() -> Generator[Any]:
 
 def _take_graph(page: Any, path: Path) -> None:
     page.get_by_text("Materialize all").wait_for()
+    beside = page.get_by_placeholder("Jump to").locator("xpath=following::button[1]")
+    beside.click()  # the list of groups: the graph needs the room
     page.wait_for_timeout(SETTLE_MS)
     page.keyboard.press("Alt+e")
     page.get_by_text("paper_pack", exact=True).first.wait_for()

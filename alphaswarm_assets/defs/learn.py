@@ -1,6 +1,6 @@
 """Learn: one policy a seed of the battery, and the checkpoint of the fold that names them all."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -47,7 +47,7 @@ def plan_seeds(
 
 
 @contextmanager
-def retried_once() -> Iterator[None]:
+def retried_once() -> Generator[None]:
     """Have the step tried a second time after an unforeseen error.
 
     A `RetryPolicy` would do so too after Ctrl-C, which is to end the run.

@@ -66,11 +66,8 @@ def promotion_verdict(
             run=run,
         )
         verdict = runtime.bench.artifacts.get(digest)
-        facts = verdict.content.facts
-        outcomes = cast(
-            "Sequence[Mapping[str, Any]]", [*facts["preconditions"], *facts["outcomes"]]
-        )
-        by_check = {outcome["check"]: outcome for outcome in outcomes}
+        facts = cast("Mapping[str, Sequence[Mapping[str, Any]]]", verdict.content.facts)
+        by_check = {o["check"]: o for o in (*facts["preconditions"], *facts["outcomes"])}
         checks = [_check(name, by_check.get(name)) for name in GATES]
         return made_from(making, digest, verdict_metadata(making.spec, verdict, summary), checks)
 

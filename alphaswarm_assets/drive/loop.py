@@ -73,7 +73,8 @@ def drive(
         cell = next((p for p in plan if p.state == "ready"), None)
         if cell is None:
             return DriveReport(made=tuple(made), failed=failed, interrupted=False, plan=plan)
-        if stores.events.running(str(cell.memo_key)):
+        # Tables are shared by studies: two that make the same rows at once write them once, so neither waits.
+        if cell.cell.axis != "source" and stores.events.running(str(cell.memo_key)):
             raise BusyError(
                 f"{cell.cell.name} is being made by another process: the daemon of the UI, most likely. Wait for that "
                 "run, or cancel it in the UI, and give the same command again."

@@ -40,9 +40,8 @@ def require_allowed(bench: Workbench, spec: ResearchSpec, *, verdict: str, check
     if evidence is None:
         raise RefusedError(f"the verdict on {spec.key} names no evidence")
     require_own_words(spec, judged, bench.artifacts.get(evidence))
-    recorded = {
-        row.body.get("verdict") for row in bench.promotions.rows() if row.body["event"] == "judged"
-    }
+    rows = bench.promotions.rows()
+    recorded = [row.body.get("verdict") for row in rows if row.body["event"] == "judged"]
     if verdict not in recorded:
         raise RefusedError(
             f"verdict {verdict[:12]} on {spec.key} stands in no row of the promotions ledger. Run "
@@ -56,6 +55,11 @@ def require_allowed(bench: Workbench, spec: ResearchSpec, *, verdict: str, check
             f"Run `alphaswarm run {spec.key}`: it judges again."
         )
     return decision
+
+
+def identity_of(facts: JsonObject) -> str:
+    """Return what a registry knows a registration by, from its facts: the same verdict and checkpoint, once."""
+    return f"{facts['verdict']}.{facts['checkpoint']}"
 
 
 def register(
@@ -93,7 +97,7 @@ def register(
             "alphaswarm.checkpoint": checkpoint,
             "alphaswarm.decision": decision,
         },
-        identity=f"{verdict}.{checkpoint}",
+        identity=identity_of(content),
         alias=ALIAS,
     )
     artifact = pack(

@@ -150,11 +150,13 @@ class IcebergLake(Lake):
         )
 
     def _replace(self, name: str, source: str, wanted: LakeRows) -> TablePin:
-        from pyiceberg.exceptions import NoSuchTableError
-
         try:
-            table = self._catalog.load_table(name)
-        except NoSuchTableError:
+            table = self._load(name)
+        except MissingArtifactError:
+            table = create_table(self._catalog, name, wanted)
+        except StaleArtifactError:
+            # What its metadata named cannot be read any more, by nobody: the table begins anew.
+            self._catalog.drop_table(name)
             table = create_table(self._catalog, name, wanted)
         held = newest_of(table, name, source)
         if held and held.content_digest == wanted.digest and self._verifies(table, held, source):
@@ -195,6 +197,11 @@ class IcebergLake(Lake):
             raise MissingArtifactError(
                 f"no table {name} in {self._folder}. Run the spec again: what is missing will be remade"
             ) from None
+        except FileNotFoundError as error:
+            raise StaleArtifactError(
+                f"the metadata of {name} in {self._folder} is gone ({error.filename or error}). "
+                "Restore the files of the lake, or run the spec again: the rows will be written and pinned anew"
+            ) from error
 
     @contextmanager
     def _storing(self) -> Generator[None]:

@@ -108,6 +108,16 @@ class MlflowRegistry(Registry):
                 created=created,
             )
 
+    def holds(self, name: str, *, identity: str) -> bool:
+        """Return whether a version of *name* with *identity* is there; one that cannot be asked holds nothing."""
+        _check("the name of a model", name)
+        _check("an identity", identity)
+        try:
+            with self._storing():
+                return self._version_of(name, identity) is not None
+        except StoreError:
+            return False
+
     def log_curves(
         self,
         *,

@@ -73,11 +73,11 @@ def standing_of(home: Path, spec: ResearchSpec) -> Standing:
             states={p.cell.name: p.state for p in plan},
             unfinished_runs=house.instance.get_runs_count(dg.RunsFilter(statuses=UNFINISHED)),
             held_slots=held_slots(house),
-            model_versions=_count(house, "model_versions"),
+            model_versions=registered(home),
             registered_rows=sum(
                 row.body["event"] == "registered" for row in house.promotions.rows()
             ),
-            running_mlflow_runs=_count(house, "runs WHERE status = 'RUNNING'"),
+            running_mlflow_runs=_count(home, "runs WHERE status = 'RUNNING'"),
             damaged=len(list((house.places.artifacts / "set-aside").glob("*"))),
             leftovers=sum(path.is_file() for path in home.glob("**/tmp/**/*")),
         )
@@ -108,8 +108,13 @@ def require_whole(home: Path) -> int:
     return len(digests)
 
 
-def _count(house: House, question: str) -> int:
+def registered(home: Path) -> int:
+    """Return how many model versions the registry of *home* holds."""
+    return _count(home, "model_versions")
+
+
+def _count(home: Path, question: str) -> int:
     # Not through MLflow, which keeps a connection to a database that a test has long put back.
-    database = house.places.mlflow / MLFLOW_DATABASE
+    database = home / "mlflow" / MLFLOW_DATABASE
     with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
         return int(connection.execute(f"SELECT count(*) FROM {question}").fetchone()[0])  # noqa: S608

@@ -1,4 +1,4 @@
-"""A disk that fills up at every stage of a study: a clear error, nothing lost, and the same digests once there is space."""
+"""A disk that fills up at stage after stage of a study: a clear error, nothing lost, the same digests in the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.faults.studies import Undisturbed
 
 pytestmark = pytest.mark.faults
 
-REMEDY = "the disk is full or over quota"
+CAUSE = "the disk is full or over quota"
 WHAT_TO_DO = "Free some space and run the same command again; nothing half-written was kept."
 
 
@@ -56,7 +56,7 @@ def test_a_study_goes_on_from_every_stage_at_which_the_disk_was_full(
             break
         told = " ".join([ended.err, *(ended.report["failed"].values() if ended.out else ())])
         assert ended.code == 1, ended.err
-        assert REMEDY in told
+        assert CAUSE in told
         assert WHAT_TO_DO in told
         require_whole(disk)
         stages.add(last_stage(ended.err))

@@ -12,7 +12,7 @@ import pytest
 from alphaswarm_assets.errors import LedgerError
 from alphaswarm_assets.specs.research import ResearchSpec
 from tests.faults.homes import Shelf, opened
-from tests.faults.standing import Standing, standing_of
+from tests.faults.standing import Standing, registered, standing_of
 from tests.faults.studies import Undisturbed
 
 pytestmark = pytest.mark.faults
@@ -82,11 +82,11 @@ def test_rows_that_were_torn_are_set_aside_and_the_rows_before_them_count(
 
     assert made == ["promotion_verdict"]
     assert found == undisturbed.standing
-    for name in ("runs", "promotions"):
-        path = ledgers[name]
-        assert path.with_name(f"{path.name}.torn-1").read_bytes() == whole[name][:70]
-        assert path.read_bytes().startswith(whole[name])
-        assert path.stat().st_size > len(whole[name])
+    # Of the three, a verdict that is given again is noted in the ledger of runs alone.
+    runs = ledgers["runs"]
+    assert runs.with_name("runs.jsonl.torn-1").read_bytes() == whole["runs"][:70]
+    assert runs.read_bytes().startswith(whole["runs"])
+    assert runs.stat().st_size > len(whole["runs"])
 
 
 def edit(path: Path, change: Callable[[str], str]) -> None:
@@ -108,10 +108,11 @@ def test_a_promotion_that_was_edited_lets_nothing_be_registered(home: Path, shel
     ended = shelf.run()
 
     assert ended.code == 1
-    assert ended.report["failed"] == {
-        f"registered_model[{shelf.spec.key}]": f"LedgerError: ledger {str(path)!r} is broken at row 0: its index, its "
-        "link to the row before or its digest is not what was written. Restore the file from a copy; do not edit it."
-    }
+    assert list(ended.report["failed"]) == [f"registered_model[{shelf.spec.key}]"]
+    (told,) = ended.report["failed"].values()
+    assert told.startswith(f"LedgerError: ledger {str(path)!r} is broken at row 0: ")
+    assert told.endswith("Restore the file from a copy; do not edit it.")
+    assert registered(home) == 1
 
 
 def test_a_spec_that_was_edited_in_its_ledger_is_not_run(home: Path, shelf: Shelf) -> None:
@@ -127,3 +128,13 @@ def test_a_spec_that_was_edited_in_its_ledger_is_not_run(home: Path, shelf: Shel
     assert ended.code == 1
     assert "specs.jsonl" in ended.err
     assert ended.out == ""
+
+
+def test_a_registry_that_was_deleted_is_noticed_and_the_model_registered_again(
+    shelf: Shelf, home: Path
+) -> None:
+    shutil.rmtree(home / "mlflow")
+    made, standing = run_again(shelf)
+
+    assert made == ["registered_model"]
+    assert run_again(shelf) == ([], standing)

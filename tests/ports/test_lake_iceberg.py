@@ -354,11 +354,19 @@ def test_a_lake_that_was_not_made_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.faults
-def test_a_lake_that_was_moved_says_so(lake: IcebergLake, tmp_path: Path) -> None:
+def test_a_lake_that_was_moved_says_so_and_takes_the_rows_anew(
+    lake: IcebergLake, tmp_path: Path
+) -> None:
     pin = lake.replace("gold.bars", source="wiki", rows=bars(), sort_by=SORT)
     (tmp_path / "a lake").rename(tmp_path / "moved")
-    with pytest.raises(StoreError, match="a lake"):
-        IcebergLake(tmp_path / "moved").read(pin, source="wiki")
+    moved = IcebergLake(tmp_path / "moved")
+    with pytest.raises(
+        StaleArtifactError, match=r"metadata of gold.bars in .*moved is gone .*a lake"
+    ):
+        moved.read(pin, source="wiki")
+    anew = moved.replace("gold.bars", source="wiki", rows=bars(), sort_by=SORT)
+    assert anew.content_digest == pin.content_digest
+    assert equal(moved.read(anew, source="wiki"), in_order(bars()))
 
 
 def test_making_a_lake_twice_keeps_what_is_in_it(lake: IcebergLake, tmp_path: Path) -> None:

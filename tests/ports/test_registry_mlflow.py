@@ -85,7 +85,9 @@ def test_a_version_has_its_files_tags_and_alias(registry: MlflowRegistry) -> Non
     assert runs(registry, "a" * 64) == {"FINISHED": 1}
 
 
-def test_the_same_identity_is_registered_once_and_moves_no_alias(registry: MlflowRegistry) -> None:
+def test_the_same_identity_is_registered_once_and_the_alias_follows_the_last_call(
+    registry: MlflowRegistry,
+) -> None:
     first = register(registry, "once", "c" * 64)
     second = register(registry, "once", "d" * 64)
     again = register(registry, "once", "c" * 64)
@@ -93,8 +95,10 @@ def test_the_same_identity_is_registered_once_and_moves_no_alias(registry: Mlflo
     assert (again.version, again.run_id) == (first.version, first.run_id)
     assert (
         str(client(registry).get_model_version_by_alias("once", "candidate").version)
-        == second.version
+        == first.version
     )
+    assert registry.holds("once", identity="d" * 64)
+    assert not registry.holds("once", identity="f" * 64)
     assert len(client(registry).search_model_versions("name = 'once'")) == 2
 
 
