@@ -19,7 +19,13 @@ demo: setup  ## Two specs from real bars to a verdict each, then the address of 
 	@$(BIN)/alphaswarm demo
 
 test: setup  ## Every test this machine can run (a skipped one says why)
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not gpu" $(TESTS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not gpu and not study" $(TESTS)
+
+study: setup  ## The long studies: twenty kills in twenty fresh folders, and what else takes minutes
+	@$(BIN)/python -m pytest -m study $(TESTS)
+
+shots: setup  ## The pictures of the UI in docs/, from the home of `make demo`
+	@$(BIN)/python docs/shots.py .alphaswarm docs
 
 gpu: setup  ## The tests that need a CUDA device (exit 5: there is none to select yet)
 	@$(BIN)/python -m pytest -m gpu $(TESTS) || [ $$? -eq 5 ]

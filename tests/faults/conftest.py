@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.faults.disks import mounting
@@ -13,6 +15,14 @@ from tests.ports.redis_servers import serving
 start = pytest.fixture(starting, name="start")
 disk = pytest.fixture(mounting, name="disk")
 redis_server = pytest.fixture(serving, name="redis_server")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_connections() -> Iterator[None]:
+    """Have MLflow connect anew each time: it would hold on to a database that a test has put back."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("MLFLOW_SQLALCHEMYSTORE_POOLCLASS", "NullPool")
+        yield
 
 
 @pytest.fixture(scope="session")

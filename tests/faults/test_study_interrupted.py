@@ -8,10 +8,18 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
+from alphaswarm_assets.streams import Streams
 from alphaswarm_resources.progress_fs import FileProgressBoard
-from tests.faults.commands import Command, start
+from tests.faults.commands import PROC, Command, start
 from tests.faults.homes import Shelf, opened
-from tests.faults.standing import UNFINISHED, digests_of, held_slots, require_whole
+from tests.faults.standing import (
+    UNFINISHED,
+    digests_of,
+    held_slots,
+    require_whole,
+    standing_of,
+)
+from tests.faults.studies import Undisturbed
 from tests.graph.conftest import TINY
 
 pytestmark = pytest.mark.faults
@@ -125,7 +133,33 @@ def test_an_interrupted_training_is_canceled_and_goes_on_where_it_was(
     assert content(shelf, spec) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.skipif(
+    not (PROC / "self/stat").exists(), reason="an instant is a CPU time, from /proc"
+)
+def test_whatever_the_instant_ctrl_c_ends_the_run_cleanly(
+    shelf: Shelf, undisturbed: Undisturbed
+) -> None:
+    instants = Streams(20).generator("interrupts")
+    shelf.put_back("initialised")
+    codes: list[int] = []
+    for _ in range(4):
+        at_s = undisturbed.startup_s + instants.uniform(0.02, 0.3) * undisturbed.work_s
+        command = start(shelf.home, *shelf.run_arguments)
+        command.wait_for(lambda c=command, s=at_s: c.cpu_s() >= s)
+        command.interrupt()
+        ended = command.wait()
+        codes.append(ended.code)
+        assert "Traceback" not in ended.err
+        with opened(shelf.home) as house:
+            assert not [run for run in house.instance.get_runs() if run.status in UNFINISHED]
+            assert held_slots(house) == 0
+    assert set(codes[:2]) == {130}
+    assert set(codes) <= {0, 130}
+    assert shelf.run().code == 0
+    assert standing_of(shelf.home, shelf.spec) == undisturbed.standing
+
+
+@pytest.mark.study
 def test_a_training_that_was_killed_goes_on_from_its_last_draft(shelf: Shelf) -> None:
     n_updates = 3000
     spec = longer(shelf, n_updates)

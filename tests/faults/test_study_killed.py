@@ -140,7 +140,7 @@ def test_a_study_of_which_the_parent_alone_is_killed_ends_the_same(
     kill_and_resume(shelf, undisturbed, kills=3, kill_one=kill_one)
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.timeout(1800)
 def test_twenty_studies_in_twenty_fresh_folders_are_killed_and_end_the_same(tmp_path: Path) -> None:
     instants = Streams(20).generator("instants/fresh")
@@ -160,7 +160,7 @@ def test_twenty_studies_in_twenty_fresh_folders_are_killed_and_end_the_same(tmp_
         assert standing_of(shelf.home, shelf.spec) == undisturbed.standing
 
 
-@pytest.mark.slow
+@pytest.mark.study
 @pytest.mark.timeout(1800)
 def test_whatever_the_step_of_the_filesystem_a_killed_study_ends_the_same(
     shelf: Shelf, undisturbed: Undisturbed
