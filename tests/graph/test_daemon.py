@@ -53,9 +53,11 @@ def test_a_study_whose_daemon_was_killed_while_it_trained_is_taken_to_its_verdic
         ]
         assert launched["__typename"] == "LaunchRunSuccess", launched
         until(lambda: started(house, "make_folds"))
-        for pid in working_on(house.home):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        # Again, until nothing is left: one may start another while the rest is being killed.
+        while working := working_on(house.home):
+            for pid in working:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
     lost = started(house, "make_folds")
     assert lost
 
