@@ -89,8 +89,8 @@ class DagsterEventLog(EventLog):
         with using_storage(self._folder):
             records = self._instance.fetch_materializations(wanted, limit=_LOOK_BACK).records
         pins = (_pin(asset, record) for record in records)
-        # Somebody may report a materialisation by hand: it names no artifact of ours, and answers nothing.
-        return next((pin for pin in pins if pin.data_version.startswith("sha256:")), None)
+        # Somebody may report a materialisation by hand: it has no data version, and answers nothing.
+        return next((pin for pin in pins if pin.data_version), None)
 
     def attempts(self, memo_key: str) -> int:
         """Return how many runs were started for *memo_key* and did not succeed: they failed or were cancelled."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +68,7 @@ def make_shelf(folder: Path) -> Shelf:
 
 
 @contextmanager
-def opened(home: Path) -> Iterator[House]:
+def opened(home: Path) -> Generator[House]:
     """Open the house over *home* in this process."""
     house = compose(home)
     with house.instance:
