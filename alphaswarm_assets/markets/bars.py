@@ -21,8 +21,8 @@ LARGE_MOVE = 0.4
 """A one-bar move of adjusted close beyond this share is flagged for a look; it is never changed."""
 
 
-MOST_DAYS_BETWEEN = 3
-"""Median days between sessions beyond which bars are not daily."""
+MOST_DAYS_BETWEEN, LEAST_SESSIONS = 3, 60
+"""Median days between sessions beyond which bars are not daily, and the sessions it takes to tell."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,7 +133,9 @@ def check_bars(raw: Columns, *, source: str) -> tuple[dict[str, AnyArray], BarRe
 def _require_daily(session: AnyArray, *, source: str) -> None:
     # Everything that is annualised counts 252 sessions a year.
     days = np.unique(session.astype(np.int64))
-    spacing = float(np.median(np.diff(days))) if len(days) > 1 else 1.0
+    if len(days) < LEAST_SESSIONS:
+        return
+    spacing = float(np.median(np.diff(days)))
     if spacing > MOST_DAYS_BETWEEN:
         raise MarketDataError(
             f"bars of {source!r} must be daily, were {spacing:g} days apart (median). Give daily bars."

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import uuid
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -21,6 +18,7 @@ from dagster._serdes import ConfigurableClassData
 from alphaswarm_assets.ports import CellResult, Launcher, LaunchRequest
 from alphaswarm_resources.durable import is_out_of_space, what_to_do
 from alphaswarm_resources.eventlog_dagster import MEMO_KEY_TAG, STORAGE, UNFINISHED, using_storage
+from alphaswarm_resources.interrupts import noticing_interrupts
 from alphaswarm_resources.processes import ProcessIdentity, host_name, this_process
 from alphaswarm_resources.run_errors import first_error
 from alphaswarm_resources.served_runs import HOST_TAG, abandoned
@@ -124,8 +122,9 @@ class DagsterLauncher(Launcher):
         interrupted, refusal = False, None
         with using_storage(self._folder):
             try:
-                with _terminated_as_interrupted():
+                with noticing_interrupts() as came:
                     (self._make_in_steps if request.parallel else self._make_here)(request, tags)
+                    interrupted = came()
             except _INTERRUPTS:
                 interrupted = True
             except dg.DagsterError as error:
@@ -240,17 +239,3 @@ def _is_lost(run: dg.DagsterRun) -> bool:
 def _was_interrupted(run: dg.DagsterRun) -> bool:
     by_signal = run.tags.get("dagster/failure_reason") == "UNEXPECTED_TERMINATION"
     return by_signal or run.status in {dg.DagsterRunStatus.CANCELED, dg.DagsterRunStatus.CANCELING}
-
-
-@contextmanager
-def _terminated_as_interrupted() -> Generator[None]:
-    """Let SIGTERM interrupt as Ctrl-C does, and put back what Dagster changes in passing."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGTERM)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -250,3 +250,9 @@ def test_a_source_whose_every_bar_is_in_conflict_leaves_an_empty_table() -> None
     bars, report = _check([("A", 10, 1.0, 1.0, 1.0, 1.0, 1.0), ("A", 10, 2.0, 2.0, 2.0, 2.0, 1.0)])
     assert len(bars["symbol"]) == 0
     assert (report.n_kept, report.conflicting) == (0, 2)
+
+
+def test_weekly_bars_are_refused_since_a_year_is_counted_as_252_of_them() -> None:
+    weekly = [("A", 7 * t, 10.0, 11.0, 9.0, 10.5, 100.0) for t in range(80)]
+    with pytest.raises(MarketDataError, match=r"must be daily, were 7 days apart \(median\)"):
+        _check(weekly)
