@@ -14,6 +14,7 @@ import dagster as dg
 from dagster._core.definitions.reconstruct import ReconstructableJob, ReconstructableRepository
 from dagster._core.execution.execute_in_process import merge_run_tags
 from dagster._serdes import ConfigurableClassData
+from sqlalchemy.exc import IntegrityError
 
 from alphaswarm_assets.ports import CellResult, Launcher, LaunchRequest
 from alphaswarm_resources.durable import is_out_of_space, what_to_do
@@ -107,7 +108,12 @@ class DagsterLauncher(Launcher):
             If Dagster's own storage cannot be written.
         """
         with using_storage(self._folder):
-            self._instance.add_dynamic_partitions(axis, [key])
+            try:
+                self._instance.add_dynamic_partitions(axis, [key])
+            except IntegrityError:
+                # Dagster looks first and writes then; another process wrote the same key in between.
+                if not self._instance.has_dynamic_partition(axis, key):
+                    raise
 
     def make(self, request: LaunchRequest) -> CellResult:
         """Materialise one cell and return how it ended; a failed step is a result, an interrupt is too.

@@ -82,7 +82,7 @@ class Command:
             assert time.monotonic() < deadline_s, (
                 f"waited {timeout_s:g} s in vain; it says {self.err}"
             )
-            time.sleep(0.01)
+            time.sleep(0.02)
         return True
 
     def kill(self, *, group: bool) -> None:

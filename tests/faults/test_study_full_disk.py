@@ -48,7 +48,7 @@ def used_bytes(folder: Path) -> int:
 def test_a_study_goes_on_from_every_stage_at_which_the_disk_was_full(
     disk: Path, shelf: Shelf, undisturbed: Undisturbed
 ) -> None:
-    spare_bytes, stages = [20_000, 60_000, 500_000, 600_000, 700_000, 700_000, 700_000], set[str]()
+    spare_bytes, stages = (20_000, 150_000, 600_000, 900_000, 1_100_000), set[str]()
     for spare in spare_bytes:
         mount("-o", f"remount,size={used_bytes(disk) + spare}", "tmpfs", disk)
         ended = shelf.run()
