@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -108,12 +109,9 @@ class DagsterLauncher(Launcher):
             If Dagster's own storage cannot be written.
         """
         with using_storage(self._folder):
-            try:
+            # Dagster looks first and writes then; another process may write the same key in between.
+            with suppress(IntegrityError):
                 self._instance.add_dynamic_partitions(axis, [key])
-            except IntegrityError:
-                # Dagster looks first and writes then; another process wrote the same key in between.
-                if not self._instance.has_dynamic_partition(axis, key):
-                    raise
 
     def make(self, request: LaunchRequest) -> CellResult:
         """Materialise one cell and return how it ended; a failed step is a result, an interrupt is too.
