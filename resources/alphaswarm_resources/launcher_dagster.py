@@ -108,10 +108,9 @@ class DagsterLauncher(Launcher):
         StoreError
             If Dagster's own storage cannot be written.
         """
-        with using_storage(self._folder):
-            # Dagster looks first and writes then; another process may write the same key in between.
-            with suppress(IntegrityError):
-                self._instance.add_dynamic_partitions(axis, [key])
+        # Dagster looks first and writes then; another process may write the same key in between.
+        with using_storage(self._folder), suppress(IntegrityError):
+            self._instance.add_dynamic_partitions(axis, [key])
 
     def make(self, request: LaunchRequest) -> CellResult:
         """Materialise one cell and return how it ended; a failed step is a result, an interrupt is too.
