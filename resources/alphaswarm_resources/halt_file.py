@@ -96,7 +96,10 @@ class FileHaltSwitch(HaltSwitch):
             raise StoreError(self._absent())
 
     def _absent(self) -> str:
-        return f"there is no folder {self._folder}. Restore it, or run: alphaswarm init"
+        return (
+            f"there is no folder {self._folder}, and with it every halt is lost. Restore it, or make it empty by hand "
+            "once you know that nothing has to stay halted"
+        )
 
 
 def _note(path: Path) -> dict[str, str]:

@@ -125,7 +125,7 @@ def _is_ready(home: Home, gpu_slots: int) -> bool:
         ready = home.marker.read_bytes() == _marker(gpu_slots)
     except OSError:
         return False
-    folders = (home.artifacts, home.ledgers, home.halt, home.progress)
+    folders = (home.artifacts, home.ledgers, home.progress)
     databases = (
         home.dagster / DAGSTER_DATABASE,
         home.lake / LAKE_DATABASE,
@@ -151,8 +151,11 @@ def _create_alone(home: Home, gpu_slots: int) -> None:
 
 
 def _create(home: Home, gpu_slots: int) -> None:
-    for folder in (home.artifacts, home.ledgers, home.halt, home.progress):
+    for folder in (home.artifacts, home.ledgers, home.progress):
         make_folder(folder)
+    if not home.marker.exists():
+        # Never again: an empty folder in place of a lost one would let go whatever was halted.
+        make_folder(home.halt)
     registry = MlflowRegistry(home.mlflow_uri, home.mlflow_artifacts)
     _make_once(home.dagster, DAGSTER_DATABASE, lambda: _create_dagster(home.dagster))
     _make_once(home.lake, LAKE_DATABASE, IcebergLake(home.lake).create)

@@ -121,7 +121,7 @@ def test_a_folder_that_vanished_reads_as_halted_and_is_not_made_again(tmp_path: 
     told = switch.reason("k")
     assert told is not None
     assert told.startswith("halt switch unreachable: there is no folder")
-    assert "alphaswarm init" in told
+    assert "make it empty by hand" in told
     for ask in (lambda: switch.engage("k", "x"), lambda: switch.release("k"), switch.engaged):
         with pytest.raises(StoreError, match="alphaswarm init"):
             ask()

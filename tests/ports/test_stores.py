@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from alphaswarm_assets.errors import StoreError
+from alphaswarm_resources.halt_file import FileHaltSwitch
 from alphaswarm_resources.stores import GPU_POOL, Home, create_stores
 from tests.ports.children import Start
 
@@ -134,6 +135,21 @@ def test_another_number_of_slots_is_set_and_settings_and_results_stay(
         assert instance.event_log_storage.get_concurrency_info(GPU_POOL).slot_count == 5
     assert (home.dagster / "dagster.yaml").read_text() == "telemetry: {enabled: false}\n"
     assert (home.halt / "k.json").exists()
+
+
+@pytest.mark.slow
+def test_a_halt_folder_that_was_lost_is_not_made_again_and_keeps_everything_halted(
+    made: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(made, tmp_path / "home")
+    home = Home(tmp_path / "home")
+    shutil.rmtree(home.halt)
+    for gpu_slots in (3, 5):
+        create_stores(home.root, gpu_slots=gpu_slots)
+        assert not home.halt.exists()
+    reason = FileHaltSwitch(home.halt).reason("any-spec")
+    assert reason is not None
+    assert "make it empty by hand once you know" in reason
 
 
 @pytest.mark.slow
