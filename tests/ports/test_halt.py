@@ -123,7 +123,7 @@ def test_a_folder_that_vanished_reads_as_halted_and_is_not_made_again(tmp_path: 
     assert told.startswith("halt switch unreachable: there is no folder")
     assert "make it empty by hand" in told
     for ask in (lambda: switch.engage("k", "x"), lambda: switch.release("k"), switch.engaged):
-        with pytest.raises(StoreError, match="alphaswarm init"):
+        with pytest.raises(StoreError, match="make it empty by hand"):
             ask()
     assert not folder.exists()
 

@@ -15,6 +15,7 @@ import pytest
 
 from alphaswarm_assets.cli import services, serving
 from alphaswarm_assets.errors import StoreError
+from alphaswarm_resources.stores import create_stores
 
 on_linux = pytest.mark.skipif(
     sys.platform != "linux", reason="reads /proc; a child learns of its parent's end on Linux alone"
@@ -176,8 +177,8 @@ serve(House(), port=None, with_daemon=True)
 def test_the_ui_answers_and_leaves_nothing_behind_though_it_was_started_with_sigint_ignored(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    (tmp_path / "home" / "dagster").mkdir(parents=True)
-    (tmp_path / "home" / "dagster" / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    # As `alphaswarm ui` does first: webserver and daemon that both make the storage break each other.
+    create_stores(tmp_path / "home", gpu_slots=1)
     location = tmp_path / "location.py"
     location.write_text(
         "import dagster as dg\n\n@dg.asset\ndef one(): ...\n\ndefs = dg.Definitions([one])\n"
